@@ -1,0 +1,1 @@
+"""What the model libraries need before LibraGrad can explain their models."""
