@@ -1,9 +1,10 @@
 """Make torchvision importable beside a PyTorch that its compiled library was not built for.
 
-The torchvision of the package registry is compiled against a CUDA build of PyTorch. Beside a CPU build its
-library does not load, so the operators `nms` and `qnms` are never defined, and `import torchvision` (hence
-timm and open_clip) ends in ``RuntimeError: operator torchvision::nms does not exist``. Nothing in a
-classifier calls them; declaring their schemas is all that the import asks for.
+The torchvision of the package registry is compiled against a CUDA build of PyTorch. Beside a CPU
+build its library does not load, so the operators `nms` and `qnms` are never defined, and
+`import torchvision` (hence timm and open_clip) ends in
+``RuntimeError: operator torchvision::nms does not exist``. Nothing in a classifier calls them;
+declaring their schemas is all that the import asks for.
 """
 
 from functools import cache
@@ -20,15 +21,20 @@ _SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 def declare_missing_operators() -> Library | None:
     """Declare `torchvision::nms` and `torchvision::qnms` where torchvision cannot do so itself.
 
-    Call it before the first import of torchvision, timm or open_clip. It changes nothing where torchvision
-    is absent or its own compiled library loads. The declarations live as long as the returned library, which
-    this function keeps. The two operators are declared only: calling one says that it has no kernel.
+    Call it before the first import of torchvision, timm or open_clip. It changes nothing where
+    torchvision is absent or its own compiled library loads. The declarations live as long as the
+    returned library, which this function keeps. The two operators are declared only: calling one
+    says that it has no kernel.
 
     >>> _ = declare_missing_operators()
     >>> import torchvision
     """
     spec = find_spec("torchvision")
-    if spec is None or hasattr(torch.ops.torchvision, "nms") or _loads_its_operators(spec.submodule_search_locations):
+    if (
+        spec is None
+        or hasattr(torch.ops.torchvision, "nms")
+        or _loads_its_operators(spec.submodule_search_locations)
+    ):
         return None
     library = Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
