@@ -1,0 +1,64 @@
+"""The account of one backward pass: y = Σ input ⊙ ∂y/∂input + Σ_b ⟨b, ∂y/∂z_b⟩ + residual."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import torch
+from torch import Tensor
+
+from libragrad.engine.places import Place, Places
+
+
+class Account:
+    """A listener that keeps the books: biases by place, shares by operation, rules by count."""
+
+    def __init__(self, places: Places, tokens: list[Tensor], *, traces: bool = True) -> None:
+        """Open the books. `tokens` are integer inputs whose embeddings are to be explained."""
+        self.traces = traces
+        self.places = places
+        self.biases: defaultdict[Place, float] = defaultdict(float)
+        self.shares: defaultdict[Place, float] = defaultdict(float)
+        self.rules: Counter[str] = Counter()
+        self.unknown: list[Place] = []
+        self.opaques: list[Place] = []
+        self.sources: list[Tensor] = []
+        self._tokens = [x.untyped_storage().data_ptr() for x in tokens]
+
+    def place(self, operation: str) -> Place:
+        """Ask the frames who is calling."""
+        return self.places.here(operation)
+
+    def operation(self, place: Place, rule: str | None) -> None:
+        """Count the rule, or note the operation that has none."""
+        if rule is not None:
+            self.rules[rule] += 1
+        elif place not in self.unknown:
+            self.unknown.append(place)
+
+    def opaque(self, name: str) -> None:
+        """Note a region whose operations could not be seen."""
+        place = self.places.here(name)
+        if place not in self.opaques:
+            self.opaques.append(place)
+
+    def source(self, indices: Tensor, rows: Tensor) -> Tensor | None:
+        """Turn the embedding of the explained tokens into the input of the account."""
+        if indices.untyped_storage().data_ptr() not in self._tokens:
+            return None
+        leaf = rows.detach().requires_grad_()
+        self.sources.append(leaf)
+        return leaf
+
+    def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
+        """Book ⟨g, b⟩."""
+        amount = float((g.to(torch.float64) * b.to(torch.float64)).sum()) if not (
+            g.is_complex() or b.is_complex()
+        ) else float((g * b.conj()).sum().real)
+        self.biases[place] += amount
+        if self.traces:
+            self.shares[place] -= amount
+
+    def share(self, place: Place, amount: float) -> None:
+        """Book one operation's ⟨g_out, out⟩ or −⟨g_in, in⟩."""
+        self.shares[place] += amount

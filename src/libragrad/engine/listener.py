@@ -1,0 +1,34 @@
+"""What may listen to a balanced pass: the account, the audit, attribution methods."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import Tensor
+
+from libragrad.engine.places import Place
+
+
+class Listener(Protocol):
+    """Hears of each operation in the forward, and of each bias in the backward."""
+
+    traces: bool
+    """True if every operation's own share of the gradient is wanted (an audit)."""
+
+    def place(self, operation: str) -> Place:
+        """Return where this operation is being called."""
+
+    def operation(self, place: Place, rule: str | None) -> None:
+        """Hear that an operation ran under a rule; None: no rule is known."""
+
+    def opaque(self, name: str) -> None:
+        """Hear that a tensor came from a region whose operations could not be seen."""
+
+    def source(self, indices: Tensor, rows: Tensor) -> Tensor | None:
+        """Return a leaf in place of embedded tokens, if these are what is explained."""
+
+    def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
+        """Hear that the additive constant b met the gradient g (b broadcasts to g)."""
+
+    def share(self, place: Place, amount: float) -> None:
+        """Hear a part of ⟨g_out, out⟩ − Σ⟨g_in, in⟩ of an operation (only if it traces)."""

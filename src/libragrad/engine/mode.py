@@ -1,0 +1,234 @@
+"""The mode: sees every torch operation of any model and gives it the backward of a preset."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from libragrad.engine.listener import Listener
+from libragrad.engine.naming import Spelling, spelling_of
+from libragrad.engine.opening import opened
+from libragrad.engine.tracing import counted, traced
+from libragrad.errors import LibraGradWarning
+from libragrad.presets import COUNTED, Preset
+from libragrad.rules.call import Call, Outcome, Rule, name_of_rule, tensors_in
+from libragrad.rules.status import MARK, Status, common, mark
+from libragrad.rules.table import RULES
+
+_SILENT = frozenset(
+    """
+    shape size dim ndim ndimension dtype device layout numel nelement stride storage_offset
+    is_contiguous is_floating_point is_complex is_sparse is_cuda is_cpu is_mkldnn is_quantized
+    is_leaf requires_grad grad_fn grad element_size data_ptr untyped_storage storage item tolist
+    numpy len is_nested is_meta is_mps is_xpu names itemsize nbytes is_inference register_hook
+    retain_grad output_nr is_shared _version get_device is_conj is_neg is_same_size
+    detach detach_ data _assert
+    """.split()
+)
+"""Questions about a tensor, and the model's own stops: they pass at once."""
+
+_OPENED = frozenset({"batch_norm", "instance_norm", "grad", "backward"})
+"""Python functions that are opened although their name has a rule (or must run under the mode)."""
+
+
+class Entry:
+    """What to do with one spelling of an operation; found once, then looked up."""
+
+    __slots__ = ("body", "in_place", "name", "rule", "rule_name", "silent")
+
+    def __init__(self, func: Callable[..., Any]) -> None:
+        """Find the rule of `func`, or its opened body."""
+        spelling: Spelling = spelling_of(func)
+        self.name, self.in_place = spelling
+        self.rule: Rule | None = RULES.get(self.name)
+        self.rule_name = None if self.rule is None else name_of_rule(self.rule)
+        wants_body = self.name in _OPENED or self.rule is None
+        self.body = opened(func) if wants_body else None
+        self.silent = self.name in _SILENT and self.body is None
+
+
+class BalancedMode(TorchFunctionMode):
+    """Puts a preset on every operation. The public face of it is `libragrad.balanced`."""
+
+    def __init__(self, preset: Preset, listener: Listener | None = None) -> None:
+        """Remember the preset and who listens."""
+        super().__init__()
+        self.preset = preset
+        self.listener = listener
+        self.paused = 0
+        self._entries: dict[Any, Entry] = {}
+        self._warned: set[str] = set()
+        self._born = _sequence_number()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run one operation: PyTorch's value, the preset's backward."""
+        entry = self._entries.get(func)
+        if entry is None:
+            entry = self._entries[func] = Entry(func)
+        kwargs = kwargs or {}
+        if entry.silent or self.paused:
+            return func(*args, **kwargs)
+        if entry.body is not None:
+            with self:
+                return entry.body(*args, **kwargs)
+        if not torch.is_grad_enabled():
+            return func(*args, **kwargs)
+        live: list[Tensor] = []
+        args = tuple([self._sort(x, live) for x in args])
+        kwargs = {key: self._sort(x, live) for key, x in kwargs.items()} if kwargs else kwargs
+        if not live:
+            return self._on_constants(func, entry, args, kwargs)
+        return self._on_values(func, entry, args, kwargs, live)
+
+    def _sort(self, x: Any, live: list[Tensor]) -> Any:
+        """Make parameters constant, wherever they are in an argument, and collect what is live."""
+        if isinstance(x, Tensor):
+            if not x.requires_grad:
+                return x
+            if x.grad_fn is None:
+                if isinstance(x, nn.Parameter):
+                    return x.detach()
+            elif not hasattr(x, MARK):
+                self._first_seen(x)
+            live.append(x)
+            return x
+        if type(x) is tuple or type(x) is list:
+            return type(x)([self._sort(item, live) for item in x])
+        return x
+
+    def _on_constants(
+        self, func: Callable[..., Any], entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        value = func(*args, **kwargs)
+        if entry.name == "embedding" and self.listener is not None:
+            names = dict(zip(("input", "weight"), args, strict=False))
+            leaf = self.listener.source({**names, **kwargs}["input"], value)
+            return value if leaf is None else leaf
+        return value
+
+    def _on_values(
+        self,
+        func: Callable[..., Any],
+        entry: Entry,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        live: list[Tensor],
+    ) -> Any:
+        listener = self.listener
+        if listener is None and entry.in_place and entry.rule_name in _NATIVE_IN_PLACE:
+            status = common(live)
+            value = func(*args, **kwargs)
+            mark(args[0], status)
+            return value
+        native = _functional(func) if entry.in_place else func
+        call = Call(entry.name, native, args, kwargs, self.preset, live, lambda: self)
+        if entry.rule is None:
+            return self._without_rule(func, entry, call)
+        if listener is None:
+            outcome = entry.rule(call)
+        else:
+            outcome = self._heard(listener, entry.rule, entry.rule_name, call)
+        return self._settle(func, entry, args, outcome)
+
+    def _without_rule(self, func: Callable[..., Any], entry: Entry, call: Call) -> Any:
+        """Keep PyTorch's own gradient, and say so if there is one."""
+
+        def own(call: Call) -> Outcome:
+            return Outcome(call.run(), common(call.live))
+
+        if self.listener is None:
+            outcome = own(call)
+            if any(x.requires_grad for x in tensors_in(outcome.value)):
+                self._warn(entry.name)
+        else:
+            outcome = self._heard(self.listener, own, None, call)
+        return self._settle(func, entry, call.args, outcome)
+
+    def _heard(self, listener: Listener, rule: Rule, name: str | None, call: Call) -> Outcome:
+        place = listener.place(call.name)
+        outcome = traced(listener, rule, call, place) if listener.traces else rule(call)
+        if any(x.requires_grad for x in tensors_in(outcome.value)) or name is not None:
+            listener.operation(place, outcome.rule or name)
+        if self.preset.bias is COUNTED:
+            counted(listener, outcome, place)
+        return outcome
+
+    def _settle(
+        self, func: Callable[..., Any], entry: Entry, args: tuple[Any, ...], outcome: Outcome
+    ) -> Any:
+        """Mark what leaves; write it back where the model asked for an in-place operation."""
+        value = outcome.value
+        if entry.in_place:
+            target = args[0]
+            target.copy_(value)
+            if target.requires_grad:
+                mark(target, outcome.status)
+            return None if func is torch.Tensor.__setitem__ else target
+        if isinstance(value, Tensor):
+            if value.requires_grad:
+                mark(value, outcome.status)
+        else:
+            for x in tensors_in(value):
+                if x.requires_grad:
+                    mark(x, outcome.status)
+        return value
+
+    def _first_seen(self, x: Tensor) -> None:
+        """An unmarked tensor with a history: made before this mode, or where it cannot look."""
+        node = x.grad_fn
+        if node is None or node._sequence_nr() < self._born or node.name() in _TRANSPARENT:  # type: ignore[attr-defined]
+            return
+        mark(x, Status.VALUE)
+        if self.listener is None:
+            self._warn(node.name())
+        else:
+            self.listener.opaque(node.name())
+
+    def _warn(self, name: str) -> None:
+        if name in self._warned:
+            return
+        self._warned.add(name)
+        warnings.warn(
+            f"the operation {name!r} has no rule under the preset {self.preset.name}: it keeps its "
+            "own gradient, so an explanation may not add up. "
+            "libragrad.audit(model, inputs) shows by how much.",
+            LibraGradWarning,
+            stacklevel=4,
+        )
+
+
+_TRANSPARENT = frozenset({"CheckpointFunctionBackward"})
+"""Autograd functions that run the model's own operations under this mode in the backward."""
+
+_NATIVE_IN_PLACE = frozenset({"linear map", "affine", "homogeneous", "locally affine"})
+"""Rules that keep PyTorch's gradient; nobody counting biases, they may run in place as they are."""
+
+
+def _functional(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of an in-place one: it changes and returns a copy."""
+
+    def functional(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        copy = x.clone()
+        func(copy, *args, **kwargs)
+        return copy
+
+    return functional
+
+
+def _sequence_number() -> int:
+    """Return autograd's present count of nodes on this thread."""
+    with torch.enable_grad():
+        node = torch.empty(0, requires_grad=True).view(0).grad_fn
+    number: int = node._sequence_nr()  # type: ignore[union-attr]
+    return number

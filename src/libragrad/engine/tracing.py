@@ -1,0 +1,71 @@
+"""Hooks on one operation: its biases, and its own share of the account (the leak)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from libragrad.engine.listener import Listener
+from libragrad.engine.places import Place
+from libragrad.rules.call import Call, Outcome, Rule, substitute, tensors_in
+from libragrad.rules.status import MARK, mark, status_of
+
+
+def counted(listener: Listener, outcome: Outcome, place: Place) -> None:
+    """Tell the listener ⟨g, b⟩ where the additive constant b enters, when g passes by."""
+    z = outcome.value
+    if outcome.bias is None or not isinstance(z, Tensor) or not z.requires_grad:
+        return
+    b = outcome.bias()
+    if b is None:
+        return
+
+    def hook(g: Tensor | None, b: Tensor = b) -> None:
+        if g is not None:  # a branch that the output does not use has no gradient at all
+            listener.bias(place, b, g)
+
+    z.register_hook(hook)
+
+
+def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
+    """Run a rule between two hooks: leak(op) = ⟨g_out, out⟩ − Σ⟨g_in, in⟩ (− ⟨g_out, b⟩)."""
+    views = {id(x): _named_apart(x) for x in call.live}
+    for x in views.values():
+        x.register_hook(_meter(listener, place, x, -1.0))
+    args, kwargs = substitute((call.args, call.kwargs), views)
+    inner = Call(
+        call.name, call.native, args, kwargs, call.preset, list(views.values()), call.mode
+    )
+    outcome = rule(inner)
+    for x in tensors_in(outcome.value):
+        if x.requires_grad and x.grad_fn is not None:
+            x.register_hook(_meter(listener, place, x, 1.0))
+    return outcome
+
+
+def _named_apart(x: Tensor) -> Tensor:
+    """Return x under another name, so that only this operation's gradient meets its hook."""
+    apart = x.view_as(x)
+    if hasattr(x, MARK):
+        mark(apart, status_of(x))
+    return apart
+
+
+def _meter(listener: Listener, place: Place, x: Tensor, sign: float) -> object:
+    value = x.detach().clone()  # a later in-place operation must not change what was met here
+
+    def hook(g: Tensor | None) -> None:
+        if g is not None:
+            listener.share(place, sign * dot(g, value))
+
+    return hook
+
+
+def dot(g: Tensor, x: Tensor) -> float:
+    """Return Re ⟨g, x⟩ in double precision."""
+    wide = (g.to(_double(g)) * x.to(_double(x)).conj()).sum()
+    return float(wide.real if wide.is_complex() else wide)
+
+
+def _double(x: Tensor) -> torch.dtype:
+    return torch.complex128 if x.is_complex() else torch.float64

@@ -1,0 +1,40 @@
+"""Division: value ÷ anything. The denominator is constant.
+
+Corollary (division): a quotient of two values is 0-homogeneous, FullGrad(a/b) = 0. With the
+denominator constant it is linear in the numerator, hence complete. The same row serves what exists
+only to become a denominator: reciprocals and inverse roots.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from libragrad.operators import constant
+from libragrad.presets import CONSTANT
+from libragrad.rules.call import Call, Outcome
+from libragrad.rules.status import Status, common, status_of
+
+
+def quotient(call: Call) -> Outcome:
+    """a / b with b constant."""
+    if call.named("input", "other").get("rounding_mode") is not None:
+        return Outcome(call.pruned())
+    a, b = call.args[:2] if len(call.args) > 1 else (call.args[0], call.kwargs["other"])
+    if call.name in ("rdiv", "rtruediv"):
+        a, b = b, a
+    over = isinstance(a, Tensor) and a.requires_grad
+    if isinstance(b, Tensor) and b.requires_grad:
+        if call.preset.normalisation is not CONSTANT:
+            return Outcome(call.run(), status_of(a) if over else Status.SCALE)
+        value = call.run_with({id(b): constant(b)})
+        if not over or a is b:
+            return Outcome(value)
+        return Outcome(value, status_of(a))
+    return Outcome(call.run(), common(call.live))
+
+
+def reciprocal(call: Call) -> Outcome:
+    """1/x, x^(−½): singular at zero, met only as the scale of something else. Constant."""
+    if call.preset.normalisation is CONSTANT:
+        return Outcome(call.pruned())
+    return Outcome(call.run(), Status.SCALE)

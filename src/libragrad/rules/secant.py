@@ -1,0 +1,55 @@
+"""Every other element-wise nonlinearity: the secant from zero.
+
+f(x) = [f(0)] + x ⊙ [(f(x) − f(0))/x]const. f(0) is a bias, the slope a constant: FG-complete by
+construction, for any f with a finite f(0) (tanh, σ, ELU, softplus, exp, sin …). The result is a
+gate, so that a product with a value still prunes it: x ⊙ σ(x) is SiLU however it is written.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from libragrad.operators import constant
+from libragrad.presets import CONSTANT
+from libragrad.rules.activation import ByItsGate
+from libragrad.rules.call import Call, Outcome
+from libragrad.rules.status import Status
+
+
+def secant(call: Call) -> Outcome:
+    """f(x) = f(0) + x ⊙ [slope]const; where f(0) is infinite, f is constant."""
+    x = call.live[0]
+    if call.preset.activation is not CONSTANT:
+        return Outcome(call.run(), Status.GATE)
+
+    def f(h: Tensor) -> Tensor:
+        y: Tensor = call.run_with({id(x): h})
+        return y
+
+    if len(call.live) > 1 or not x.dtype.is_floating_point:
+        return Outcome(call.pruned())
+    b, slope = _at_zero(f, x)
+    if not (torch.isfinite(b) and torch.isfinite(slope)):
+        return Outcome(call.pruned())
+    start = b if bool(b) else None
+    value = ByItsGate.apply(x, f, start, float(slope))
+    return Outcome(value, Status.GATE, None if start is None else lambda: start)
+
+
+def root(call: Call) -> Outcome:
+    """√x: a secant from zero too, but it serves as a denominator (σ, a norm)."""
+    if call.preset.normalisation is not CONSTANT:
+        return Outcome(call.run(), Status.SCALE)
+    x = call.live[0]
+    value = ByItsGate.apply(x, lambda h: call.run_with({id(x): h}), None, 0.0)
+    return Outcome(value, Status.SCALE)
+
+
+def _at_zero(f: object, x: Tensor) -> tuple[Tensor, Tensor]:
+    assert callable(f)
+    with torch.enable_grad():
+        zero = torch.zeros((), dtype=x.dtype, device=x.device, requires_grad=True)
+        y: Tensor = f(zero)
+        (slope,) = torch.autograd.grad(y, zero, materialize_grads=True)
+    return constant(y), slope
