@@ -107,14 +107,11 @@ def audit(
             "the integer ones was met"
         )
     if y.requires_grad:
-        # Under the preset again: a checkpointed block runs its forward once more in the backward.
-        with balanced(preset, listener=account):
-            grads = torch.autograd.grad(y, leaves, allow_unused=True)
+        _backward(y, model, balanced(preset, listener=account))
     else:
-        grads = tuple(None for _ in leaves)
         account.biases[Place("constant", "")] += float(y)
     total = float(y.detach())
-    from_inputs = sum(dot(g, x.detach()) for g, x in zip(grads, leaves, strict=True) if g is not None)
+    from_inputs = sum(dot(x.grad, x.detach()) for x in leaves if x.grad is not None)
     error = total - from_inputs - sum(account.biases.values())
     return Audit(
         preset,
@@ -125,6 +122,24 @@ def audit(
         account.unknown + account.opaques,
         dict(account.rules.most_common()),
     )
+
+
+def _backward(y: Tensor, model: nn.Module, context: balanced) -> None:
+    """Fill the leaves' gradients, and no parameter's.
+
+    Under the preset again, because a checkpointed block runs its forward once more here; with
+    backward() and not grad(), which reentrant checkpoints refuse. Parameters are constants to every
+    operation that was seen; one inside an opaque region gets its old gradient back.
+    """
+    before = [(p, p.grad) for p in model.parameters()] if isinstance(model, nn.Module) else []
+    for p, _ in before:
+        p.grad = None
+    try:
+        with context:
+            y.backward()  # type: ignore[no-untyped-call]
+    finally:
+        for p, grad in before:
+            p.grad = grad
 
 
 def _leaks(account: Account, error: float) -> list[Leak]:

@@ -39,7 +39,7 @@ _OPENED = frozenset({"batch_norm", "instance_norm", "grad", "backward"})
 class Entry:
     """What to do with one spelling of an operation; found once, then looked up."""
 
-    __slots__ = ("body", "in_place", "name", "rule", "rule_name", "silent")
+    __slots__ = ("body", "flag", "in_place", "name", "rule", "rule_name", "silent")
 
     def __init__(self, func: Callable[..., Any]) -> None:
         """Find the rule of `func`, or its opened body."""
@@ -47,9 +47,16 @@ class Entry:
         self.name, self.in_place = spelling
         self.rule: Rule | None = RULES.get(self.name)
         self.rule_name = None if self.rule is None else name_of_rule(self.rule)
-        wants_body = self.name in _OPENED or self.rule is None
+        self.flag = _position_of_inplace(func)
+        wants_body = self.name in _OPENED or self.rule is None or self.flag is not None
         self.body = opened(func) if wants_body else None
         self.silent = self.name in _SILENT and self.body is None
+
+    def opens(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Decide whether this call runs its body: F.relu(x, inplace=True) must become relu_(x)."""
+        if self.body is None or self.flag is None:
+            return self.body is not None
+        return bool(kwargs.get("inplace") or (len(args) > self.flag and args[self.flag]))
 
 
 class BalancedMode(TorchFunctionMode):
@@ -79,7 +86,7 @@ class BalancedMode(TorchFunctionMode):
         kwargs = kwargs or {}
         if entry.silent or self.paused:
             return func(*args, **kwargs)
-        if entry.body is not None:
+        if entry.body is not None and entry.opens(args, kwargs):
             with self:
                 return entry.body(*args, **kwargs)
         if not torch.is_grad_enabled():
@@ -150,7 +157,7 @@ class BalancedMode(TorchFunctionMode):
         if self.listener is None:
             outcome = own(call)
             if any(x.requires_grad for x in tensors_in(outcome.value)):
-                self._warn(entry.name)
+                self._warn(entry.name, 5)
         else:
             outcome = self._heard(self.listener, own, None, call)
         return self._settle(func, entry, call.args, outcome)
@@ -191,11 +198,11 @@ class BalancedMode(TorchFunctionMode):
             return
         mark(x, Status.VALUE)
         if self.listener is None:
-            self._warn(node.name())
+            self._warn(node.name(), 6)
         else:
             self.listener.opaque(node.name())
 
-    def _warn(self, name: str) -> None:
+    def _warn(self, name: str, depth: int) -> None:
         if name in self._warned:
             return
         self._warned.add(name)
@@ -204,7 +211,7 @@ class BalancedMode(TorchFunctionMode):
             "own gradient, so an explanation may not add up. "
             "libragrad.audit(model, inputs) shows by how much.",
             LibraGradWarning,
-            stacklevel=4,
+            stacklevel=depth,
         )
 
 
@@ -213,6 +220,15 @@ _TRANSPARENT = frozenset({"CheckpointFunctionBackward"})
 
 _NATIVE_IN_PLACE = frozenset({"linear map", "affine", "homogeneous", "locally affine"})
 """Rules that keep PyTorch's gradient; nobody counting biases, they may run in place as they are."""
+
+
+def _position_of_inplace(func: Callable[..., Any]) -> int | None:
+    """Return where F.relu and its like take their flag `inplace`, if func is one of these."""
+    code = getattr(func, "__code__", None)
+    if code is None:
+        return None
+    names = code.co_varnames[: code.co_argcount]
+    return names.index("inplace") if "inplace" in names else None
 
 
 def _functional(func: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,9 +33,8 @@ def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
     for x in views.values():
         x.register_hook(_meter(listener, place, x, -1.0))
     args, kwargs = substitute((call.args, call.kwargs), views)
-    inner = Call(
-        call.name, call.native, args, kwargs, call.preset, list(views.values()), call.mode
-    )
+    live = [views[id(x)] for x in call.live]  # one tensor may stand in two places: x @ xᵀ
+    inner = Call(call.name, call.native, args, kwargs, call.preset, live, call.mode)
     outcome = rule(inner)
     for x in tensors_in(outcome.value):
         if x.requires_grad and x.grad_fn is not None:

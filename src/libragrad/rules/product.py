@@ -15,8 +15,10 @@ from torch import Tensor
 
 from libragrad.operators import constant, scale, swap_backward
 from libragrad.presets import CONSTANT, HALVES, OWN, Treatment
+from libragrad.rules.affine import weighted
 from libragrad.rules.call import Call, Outcome
 from libragrad.rules.division import reciprocal
+from libragrad.rules.frozen_linear import FrozenLinear
 from libragrad.rules.secant import root, secant
 from libragrad.rules.status import Status, common, status_of
 
@@ -33,7 +35,17 @@ def matrix_product(call: Call) -> Outcome:
 
 def linear_layer(call: Call) -> Outcome:
     """x Wᵀ + b: with constant W an affine map, with live W a matrix product."""
-    return _layer(call, ("input", "weight", "bias"), _row)
+    names = ("input", "weight", "bias")
+    given = call.named(*names)
+    x, b = given["input"], given.get("bias")
+    if call.preset.attention is not CONSTANT or any(t is not x for t in call.live):
+        return _layer(call, names, _row)
+
+    def run() -> Tensor:
+        y: Tensor = call.pruned()
+        return y
+
+    return weighted(FrozenLinear.apply(x, given["weight"], run), b)
 
 
 def convolution(call: Call) -> Outcome:
