@@ -1,0 +1,73 @@
+"""Give every parameter and every norm statistic a seeded random value that keeps activations sane.
+
+A freshly built model hides mistakes: its biases and running means are zero, its norm weights and layer
+scales are one or nearly nothing, its position tables are zero. Here none of them stays trivial, so a bias
+term that is forgotten, or a scale that is applied twice, shows in the completeness error.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+BIAS = 0.2
+TABLE = 0.5
+
+
+def randomise(model: nn.Module, seed: int = 0) -> None:
+    """Draw every parameter and every norm statistic of `model` anew, in place.
+
+    * weights of two and more dimensions: normal, variance 1 / fan-in, so that an activation of unit
+      variance leaves with unit variance; embeddings and position tables: standard deviation ½;
+    * biases and other vectors that start at zero: standard deviation 0.2;
+    * norm weights, layer scales and other vectors that start elsewhere: their start, perturbed, so that
+      constants with a meaning (a log decay, a log temperature) keep their order of magnitude; a layer
+      scale that starts near nothing is brought to about one half, or its branch would go untested;
+    * `running_mean`: standard deviation 0.2; `running_var`: uniform in [½, 3/2].
+    """
+    generator = torch.Generator().manual_seed(seed)
+    embeddings = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.is_floating_point():
+                table = id(parameter) in embeddings or _is_table(name, parameter)
+                parameter.copy_(_draw(parameter, table, generator))
+            elif parameter.is_complex():
+                real = torch.view_as_real(parameter)
+                real.copy_(_draw(real, False, generator))
+        for name, buffer in model.named_buffers():
+            if name.endswith("running_mean"):
+                buffer.copy_(BIAS * _normal(buffer, generator))
+            elif name.endswith("running_var"):
+                buffer.copy_(torch.rand(buffer.shape, generator=generator, dtype=torch.float64) + 0.5)
+
+
+def _draw(start: Tensor, table: bool, generator: torch.Generator) -> Tensor:
+    noise = _normal(start, generator)
+    if table:
+        return TABLE * noise
+    if start.squeeze().dim() >= 2:
+        return noise / (start.numel() / _outputs(start)) ** 0.5
+    start = torch.nan_to_num(start.double(), 0.0, 0.0, 0.0).clamp(-20, 20)
+    size = start.abs().mean()
+    if size == 0:
+        return BIAS * noise
+    if size < 0.1:
+        return 0.5 + 0.1 * noise
+    return start + 0.1 * size.clamp(max=1.0) * noise
+
+
+def _outputs(weight: Tensor) -> int:
+    """The number of output channels: the first dimension, past leading ones."""
+    return next(size for size in weight.shape if size > 1)
+
+
+def _is_table(name: str, parameter: Tensor) -> bool:
+    """Tokens, positions and queries: learned tensors that are data and not maps."""
+    leaf = name.rsplit(".", 1)[-1]
+    words = ("token", "pos", "embed", "query", "queries", "latent", "cls", "mask", "bias")
+    return parameter.dim() >= 2 and leaf != "weight" and any(word in leaf for word in words)
+
+
+def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.randn(like.shape, generator=generator, dtype=torch.float64)

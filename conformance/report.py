@@ -1,0 +1,119 @@
+"""`docs/conformance.md` from the rows: the counts first, what is not complete next, then every case."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.reasons import reason
+
+COMPLETE = ("ok", "float32 inside")
+NOT_JUDGED = ("native error", "skipped")
+MEANINGS = {
+    "ok": "forward bit-identical, model untouched, relative completeness error below 1e-9",
+    "float32 inside": "the same, below 1e-4: the model itself computes in float32",
+    "leak": "the account does not balance; the operation is named below",
+    "forward differs": "an output is not bit-identical to the plain forward's",
+    "model touched": "a parameter, buffer, flag, hook or class is not as it was",
+    "refused": "the engine raised an error",
+    "native error": "the model itself does not run here, or gives nothing to explain",
+    "skipped": "too large for the memory budget",
+    "lost": "the process was killed or ran out of time",
+}
+
+
+def line(row: dict[str, Any]) -> str:
+    """One case on one line, for the progress of a run."""
+    error = row.get("error")
+    size = "" if error is None else f" {error:.1e}"
+    detail = row.get("detail") or (leak(row) if row["verdict"] == "leak" else "")
+    text = f"{row['zoo']}/{row['name']}: {row['verdict']}{size} {row.get('seconds', 0):.1f}s {detail}"
+    return text.rstrip()[:300]
+
+
+def leak(row: dict[str, Any]) -> str:
+    """The largest leak of a row: operation, place and size relative to the output.
+
+    >>> leak({"leaks": [["median", "model.pool", 0.5]], "output": 2.0})
+    'median at model.pool (25 %)'
+    """
+    if not row.get("leaks"):
+        return ""
+    operation, module, size = row["leaks"][0]
+    share = abs(size) / max(abs(row.get("output") or 0.0), 1e-300)
+    return f"{operation} at {module or 'the model'} ({share:.2g})" if share > 10 else (
+        f"{operation} at {module or 'the model'} ({100 * share:.2g} %)"
+    )
+
+
+def markdown(rows: Iterable[dict[str, Any]]) -> str:
+    """The whole report."""
+    ordered = sorted(rows, key=lambda row: (row["zoo"], row["name"]))
+    zoos = list(dict.fromkeys(row["zoo"] for row in ordered))
+    parts = ["# Conformance", INTRODUCTION, summary(ordered, zoos)]
+    parts += [incomplete(ordered), unjudged(ordered)]
+    parts += [table(zoo, [row for row in ordered if row["zoo"] == zoo]) for zoo in zoos]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def summary(rows: list[dict[str, Any]], zoos: list[str]) -> str:
+    """The counts, verdict by zoo."""
+    counts = Counter((row["zoo"], row["verdict"]) for row in rows)
+    verdicts = [v for v in MEANINGS if any(counts[zoo, v] for zoo in zoos)]
+    judged = [row for row in rows if row["verdict"] not in NOT_JUDGED]
+    complete = sum(row["verdict"] in COMPLETE for row in judged)
+    lines = [f"**{complete} of {len(judged)} judged cases are complete.**", ""]
+    lines += [_cells("verdict", *zoos, "meaning"), _cells(*["---"] * (len(zoos) + 2))]
+    lines += [_cells(v, *(counts[zoo, v] for zoo in zoos), MEANINGS[v]) for v in verdicts]
+    return "\n".join(lines)
+
+
+def incomplete(rows: list[dict[str, Any]]) -> str:
+    """Every case that is judged and not complete, with its leak and the reason."""
+    missed = [row for row in rows if row["verdict"] not in (*COMPLETE, *NOT_JUDGED)]
+    if not missed:
+        return ""
+    lines = ["## Not complete", "", _cells("case", "verdict", "error", "largest leak", "reason")]
+    lines.append(_cells(*["---"] * 5))
+    for row in missed:
+        case = f"{row['zoo']}/{row['name']}"
+        lines.append(_cells(case, row["verdict"], _error(row), leak(row), reason(row)))
+    return "\n".join(lines)
+
+
+def unjudged(rows: list[dict[str, Any]]) -> str:
+    """Every case that could not be judged, with the reason."""
+    missed = [row for row in rows if row["verdict"] in NOT_JUDGED]
+    if not missed:
+        return ""
+    lines = ["## Not judged", "", _cells("case", "verdict", "reason"), _cells(*["---"] * 3)]
+    lines += [_cells(f"{r['zoo']}/{r['name']}", r["verdict"], r.get("detail", "")) for r in missed]
+    return "\n".join(lines)
+
+
+def table(zoo: str, rows: list[dict[str, Any]]) -> str:
+    """All cases of one zoo."""
+    lines = [f"## {zoo}", "", _cells("model", "operations by rule", "error", "verdict", "note")]
+    lines.append(_cells(*["---"] * 5))
+    for row in (row for row in rows if row["verdict"] not in NOT_JUDGED):
+        rules = ", ".join(f"{rule} {n}" for rule, n in sorted(row.get("operations", {}).items()))
+        note = row.get("note", "")
+        lines.append(_cells(row["name"], rules, _error(row), row["verdict"], note))
+    return "\n".join(lines)
+
+
+def _error(row: dict[str, Any]) -> str:
+    return "" if row.get("error") is None else f"{row['error']:.1e}"
+
+
+def _cells(*cells: object) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+INTRODUCTION = """\
+Every model below was built at random weights, with all biases, norm weights, norm statistics, layer
+scales, tokens and position tables randomised, in float64. Its forward inside `libragrad.balanced()` is
+compared bit by bit with the plain one, the model's state before and after, and the explained scalar, a
+random projection of every output that depends on the input, with the sum of its account. Written by
+`python -m conformance`; nothing here is edited by hand."""

@@ -1,0 +1,159 @@
+"""Inputs for any transformers class, read from its forward's signature and its configuration."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+BATCH = 2
+TOKENS = 16
+FRAMES = 4
+SAMPLES = 4000
+FIRST_ID = 5
+VOCABULARY = 99
+
+
+def synthesise(model: nn.Module, overrides: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return keyword arguments for `model`: those it names as its main input, and what goes with them.
+
+    `overrides` maps an argument to a shape (a tuple of integers: normal numbers), to a tensor, to
+    `None` (leave it out), or to a function of the model.
+    """
+    config: Any = model.config
+    accepted = inspect.signature(model.forward).parameters
+    main = getattr(model, "main_input_name", "input_ids")
+    names = [main] if isinstance(main, str) else list(main)
+    names += [name for name in COMPANIONS if name in accepted and name not in names]
+    generator = torch.Generator().manual_seed(1)
+    inputs: dict[str, Any] = {}
+    for name in names:
+        if name in accepted and name in MAKERS:
+            inputs[name] = MAKERS[name](config, generator)
+    for name, value in (overrides or {}).items():
+        if value is None:
+            inputs.pop(name, None)
+        elif callable(value):
+            inputs[name] = value(model)
+        elif isinstance(value, tuple):
+            inputs[name] = torch.randn(value, generator=generator)
+        else:
+            inputs[name] = value
+    required = {name for name, p in accepted.items() if p.default is p.empty}
+    if "grid_thw" in required:
+        inputs = _patches(config, generator, "hidden_states" if "hidden_states" in accepted else main)
+    _place_images(model, inputs)
+    if padded(config) and "attention_mask" in accepted and set(inputs) == {"input_ids"}:
+        inputs["attention_mask"] = mask()
+    return inputs
+
+
+def padded(config: Any) -> bool:
+    """Whether a padding mask is given: to encoders of text, not to decoders."""
+    text = getattr(config, "text_config", None) or config
+    decoder = getattr(text, "is_decoder", False) or hasattr(text, "use_cache")
+    return not decoder and not getattr(config, "is_encoder_decoder", False)
+
+
+def ids(generator: torch.Generator, vocabulary: int = VOCABULARY, length: int = TOKENS) -> Tensor:
+    """Random token ids that are no special tokens."""
+    return torch.randint(FIRST_ID, vocabulary, (BATCH, length), generator=generator)
+
+
+def mask() -> Tensor:
+    """A padding mask: the second sequence is five tokens shorter."""
+    m = torch.ones(BATCH, TOKENS, dtype=torch.long)
+    m[1, -5:] = 0
+    return m
+
+
+def boxes(limit: int = 900) -> Tensor:
+    """Bounding boxes (x0, y0, x1, y1) with x0 < x1 and y0 < y1."""
+    generator = torch.Generator().manual_seed(2)
+    corner = torch.randint(0, limit // 2, (BATCH, TOKENS, 2), generator=generator)
+    extent = torch.randint(1, limit // 2, (BATCH, TOKENS, 2), generator=generator)
+    return torch.cat([corner, corner + extent], -1)
+
+
+def _patches(config: Any, generator: torch.Generator, name: str) -> dict[str, Any]:
+    """Two images of 4 × 4 flattened patches, as the towers take them that mix image sizes."""
+    channels = _find(config, "in_channels", "in_chans", "num_channels", default=3)
+    depth = _find(config, "temporal_patch_size", default=1)
+    width = channels * depth * _find(config, "patch_size", default=8) ** 2
+    grid = torch.tensor([[1, 4, 4], [1, 4, 4]])
+    return {name: torch.randn(32, width, generator=generator), "grid_thw": grid}
+
+
+def _place_images(model: nn.Module, inputs: dict[str, Any]) -> None:
+    """Put as many image tokens into `input_ids` as the vision tower gives features."""
+    token = _find(model.config, "image_token_id", "image_token_index")
+    get = getattr(model, "get_image_features", None)
+    if token is None or get is None or not {"pixel_values", "input_ids"} <= inputs.keys():
+        return
+    images = {k: v for k, v in inputs.items() if k in inspect.signature(get).parameters}
+    with torch.no_grad():
+        features = get(**{k: v for k, v in images.items() if k != "input_ids"})
+    features = getattr(features, "pooler_output", features)
+    features = torch.cat(list(features)) if isinstance(features, list | tuple) else features
+    count = features.numel() // features.shape[-1] // BATCH
+    ids = inputs["input_ids"]
+    row = torch.full((BATCH, count), token)
+    inputs["input_ids"] = torch.cat([ids[:, :3], row, ids[:, 3:]], 1)
+
+
+def _find(config: Any, *names: str, default: Any = None) -> Any:
+    """The first of `names` that the configuration or one of its parts has."""
+    parts = [config] + [
+        getattr(config, part, None) for part in ("vision_config", "audio_config", "text_config")
+    ]
+    for name in names:
+        for part in parts:
+            value = getattr(part, name, None)
+            if value is not None:
+                return value
+    return default
+
+
+def _image(config: Any, generator: torch.Generator, *lead: int) -> Tensor:
+    side = _find(config, "image_size", "input_size", default=64)
+    side = side if isinstance(side, int) else side[-1]
+    side = 64 if side > 128 else side
+    channels = _find(config, "num_channels", "in_channels", "in_chans", default=3)
+    return torch.randn(*(lead or (BATCH,)), int(channels), side, side, generator=generator)
+
+
+def _video(config: Any, generator: torch.Generator) -> Tensor:
+    frames = _find(config, "num_frames", "frames_per_clip", default=FRAMES)
+    return _image(config, generator, BATCH, int(frames))
+
+
+def _wave(config: Any, generator: torch.Generator) -> Tensor:
+    if getattr(config, "max_length", None) and hasattr(config, "num_mel_bins"):
+        return torch.randn(BATCH, config.max_length, config.num_mel_bins, generator=generator)
+    channels = getattr(config, "audio_channels", None)
+    shape = (BATCH, SAMPLES) if channels is None else (BATCH, channels, SAMPLES)
+    return torch.randn(shape, generator=generator)
+
+
+def _features(config: Any, generator: torch.Generator) -> Tensor:
+    bins = _find(config, "num_mel_bins", "input_feat_per_channel", "feature_size", default=80)
+    positions = _find(config, "max_source_positions")
+    if positions is not None and _find(config, "input_feat_per_channel") is None:
+        return torch.randn(BATCH, int(bins), 2 * int(positions), generator=generator)
+    return torch.randn(BATCH, 4 * TOKENS, int(bins), generator=generator)
+
+
+MAKERS: dict[str, Any] = {
+    "input_ids": lambda config, generator: ids(
+        generator, min(VOCABULARY, _find(config, "vocab_size", default=VOCABULARY))
+    ),
+    "decoder_input_ids": lambda config, generator: ids(generator),
+    "pixel_values": _image,
+    "pixel_values_videos": _video,
+    "input_values": _wave,
+    "input_features": _features,
+    "bbox": lambda config, generator: boxes(),
+}
+COMPANIONS = ("input_ids", "pixel_values", "input_features", "decoder_input_ids", "bbox")
