@@ -1,0 +1,49 @@
+"""LSTM and GRU cells, one step after the other, with each rule written out.
+
+σ and tanh are secants from zero. A product of two gates gives half to each; of a gate and a value
+(something that has just been through a weight matrix) the gate is constant.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from tests.reference.formulas import const, half_each, secant
+
+sigmoid = secant(torch.sigmoid)
+tanh = secant(torch.tanh)
+
+
+def mul(a: Tensor, b: Tensor) -> Tensor:
+    return half_each(torch.mul, a, b)
+
+
+def lstm(cell: nn.LSTM, x: Tensor, one: Tensor) -> Tensor:
+    """One layer, one direction; x is (time, batch, features). The first state is zero."""
+    h = c = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
+    outputs = []
+    for t in range(len(x)):
+        before = x[t] @ const(cell.weight_ih_l0).T + h @ const(cell.weight_hh_l0).T
+        before = before + (const(cell.bias_ih_l0) + const(cell.bias_hh_l0)) * one
+        i, f, g, o = before.chunk(4, -1)
+        c = mul(sigmoid(i, one), tanh(g, one)) + (mul(sigmoid(f, one), c) if t else 0)
+        h = mul(sigmoid(o, one), tanh(c, one))
+        outputs.append(h)
+    return torch.stack(outputs)
+
+
+def gru(cell: nn.GRU, x: Tensor, one: Tensor) -> Tensor:
+    """One layer, one direction; x is (time, batch, features). The first state is zero."""
+    h = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
+    b_x, b_h = const(cell.bias_ih_l0), const(cell.bias_hh_l0)
+    outputs = []
+    for t in range(len(x)):
+        xr, xz, xn = (x[t] @ const(cell.weight_ih_l0).T + b_x * one).chunk(3, -1)
+        hr, hz, hn = (h @ const(cell.weight_hh_l0).T + b_h * one).chunk(3, -1)
+        r, z = sigmoid(xr + hr, one), sigmoid(xz + hz, one)
+        # At first hn is a constant, which r multiplies; later it is a value, for which r is a gate.
+        candidate = tanh(xn + (const(r) * hn if t else r * const(hn)), one)
+        h = mul(one - z, candidate) + (mul(z, h) if t else 0)
+        outputs.append(h)
+    return torch.stack(outputs)
