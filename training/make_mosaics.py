@@ -33,7 +33,7 @@ class Parts:
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """An array in the IDX format: two zero bytes, a type (8: uint8), a rank, the sizes, the data."""
+    """An IDX file's array: two zero bytes, a type (8: uint8), a rank, the sizes, the data."""
     raw = gzip.decompress(path.read_bytes())
     if raw[:3] != b"\x00\x00\x08":
         raise ValueError(f"{path} is not an IDX file of unsigned bytes: download it again.")
@@ -79,7 +79,8 @@ def draw(rng: np.random.Generator, garments: NDArray[np.uint8], cells: NDArray[n
 def hues(hue: NDArray[np.float64], saturation: NDArray[np.float64]) -> NDArray[np.float64]:
     """The brightest colour [..., 3] in 0..255 of a hue in [0, 1) and a saturation in [0, 1]."""
     wheel = np.abs((hue[..., None] * 6 + np.array([0.0, 4.0, 2.0])) % 6 - 3) - 1
-    return 255 * (1 - saturation[..., None] * (1 - wheel.clip(0, 1)))
+    colour: NDArray[np.float64] = 255 * (1 - saturation[..., None] * (1 - wheel.clip(0, 1)))
+    return colour
 
 
 def training_batch(
@@ -91,7 +92,7 @@ def training_batch(
 ) -> Parts:
     """`count` mosaics of garments drawn independently; a cell stays empty with chance `empty`.
 
-    The same seed gives the same batch, so a run that was interrupted goes on as if it had not been.
+    The same seed gives the same batch.
     """
     rng = np.random.default_rng(seed)
     picks = rng.integers(0, len(images), (count, 4))
@@ -100,9 +101,7 @@ def training_batch(
     return draw(rng, images[picks], cells.reshape(count, 2, 2))
 
 
-def held_out(
-    seed: int, images: NDArray[np.uint8], labels: NDArray[np.uint8], count: int
-) -> Parts:
+def held_out(seed: int, images: NDArray[np.uint8], labels: NDArray[np.uint8], count: int) -> Parts:
     """`count` mosaics of four distinct classes each, that use no image twice."""
     rng = np.random.default_rng(seed)
     queues = [list(rng.permutation(np.flatnonzero(labels == c))) for c in range(CLASSES)]

@@ -62,14 +62,19 @@ class MosaicData:
     def __len__(self) -> int:
         return len(self.images)
 
+    def names(self, index: int) -> tuple[str, ...]:
+        """The classes of picture `index`, cell by cell in reading order."""
+        return tuple(MosaicViT.labels[c] for c in self.cells[index].flat if c != EMPTY)
+
     def cell_mask(self, index: int, label: int) -> NDArray[np.bool_]:
         """The pixels [64, 64] of the cells of picture `index` that hold class `label`."""
-        held = self.cells[index] == label
+        held: NDArray[np.bool_] = self.cells[index] == label
         return held.repeat(CELL, axis=0).repeat(CELL, axis=1)
 
     def object_mask(self, index: int, label: int) -> NDArray[np.bool_]:
         """The pixels [64, 64] of the garments themselves, of class `label` in picture `index`."""
-        return self.cell_mask(index, label) & self.objects[index]
+        mask: NDArray[np.bool_] = self.cell_mask(index, label) & self.objects[index]
+        return mask
 
 
 def mosaic_images() -> MosaicData:
@@ -79,7 +84,10 @@ def mosaic_images() -> MosaicData:
     >>> data.images.shape[1:], data.labels.sum(1).tolist()[:3]
     ((64, 64, 3), [4, 4, 4])
     """
-    with files(__package__).joinpath("mosaics.npz").open("rb") as file, np.load(file) as parts:
+    with (
+        files("libragrad.models.mosaic").joinpath("mosaics.npz").open("rb") as file,
+        np.load(file) as parts,
+    ):
         grey, cells = parts["grey"], parts["cells"].astype(np.int64)
         images = render(grey, parts["tint"], parts["background"])
     classes = np.arange(len(MosaicViT.labels))

@@ -73,17 +73,17 @@ class MosaicViT(nn.Module):
 
     def __init__(
         self,
-        width: int = 128,
-        depth: int = 6,
-        heads: int = 4,
+        width: int = 96,
+        depth: int = 5,
+        heads: int = 3,
         patch: int = 4,
         size: int = 64,
     ) -> None:
         super().__init__()
-        self.size = size
+        self.size, self.grid = size, size // patch
         self.patch_embed = nn.Conv2d(3, width, patch, stride=patch)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, width))
-        self.pos_embed = nn.Parameter(torch.zeros(1, 1 + (size // patch) ** 2, width))
+        self.pos_embed = nn.Parameter(torch.zeros(1, 1 + self.grid**2, width))
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(depth))
         self.norm = nn.LayerNorm(width, eps=1e-6)
         self.head = nn.Linear(width, len(self.labels))
@@ -92,7 +92,7 @@ class MosaicViT(nn.Module):
         nn.init.trunc_normal_(self.pos_embed, std=0.02)
 
     def tokens(self, pictures: Tensor) -> Tensor:
-        """CLS and patch tokens with their positions, [B, 1 + patches, width]: the first block's input."""
+        """The first block's input [B, 1 + patches, width]: CLS and patches with their positions."""
         if pictures.shape[1:] != (3, self.size, self.size):
             raise ValueError(
                 f"The mosaic model reads pictures of shape [B, 3, {self.size}, {self.size}], "
