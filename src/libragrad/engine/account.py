@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from libragrad.engine.places import Place, Places
+from libragrad.rules.status import Status, mark
 
 
 class Account:
@@ -48,7 +49,9 @@ class Account:
             return None
         leaf = rows.detach().requires_grad_()
         self.sources.append(leaf)
-        return leaf
+        passed = leaf * 1  # a model may add positions to it in place, and a leaf would forbid it
+        mark(passed, Status.VALUE)
+        return passed
 
     def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
         """Book ⟨g, b⟩."""

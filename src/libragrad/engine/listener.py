@@ -25,7 +25,7 @@ class Listener(Protocol):
         """Hear that a tensor came from a region whose operations could not be seen."""
 
     def source(self, indices: Tensor, rows: Tensor) -> Tensor | None:
-        """Return a leaf in place of embedded tokens, if these are what is explained."""
+        """Return what stands for embedded tokens in the account, if these are what is explained."""
 
     def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
         """Hear that the additive constant b met the gradient g (b broadcasts to g)."""
