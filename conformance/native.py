@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from conformance.case import Inputs
-from conformance.outputs import Outputs, dependent, flatten, projection
+from conformance.outputs import Outputs, dependent, flatten
 
 
 class Unusable(Exception):
@@ -25,7 +25,6 @@ class Native:
 
     outputs: Outputs
     paths: list[str]
-    value: float
 
 
 def cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
@@ -43,7 +42,7 @@ def cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
 
 
 def call(model: nn.Module, inputs: Inputs, seed: int = 0) -> Any:
-    """Call `model`, seeded, so that a layer that draws numbers in evaluation mode draws the same."""
+    """Call `model`, seeded: a layer that draws numbers in evaluation mode draws the same."""
     torch.manual_seed(seed)
     if isinstance(inputs, dict):
         return model(**inputs)
@@ -52,20 +51,15 @@ def call(model: nn.Module, inputs: Inputs, seed: int = 0) -> Any:
 
 def run(model: nn.Module, inputs: Inputs) -> Native:
     """Run `model` outside any mode and check that there is something to explain."""
-    leaves = floating(inputs) or embeddings(model)
-    with only_gradients_of(model, leaves):
+    with only_gradients_of(model, floating(inputs) or embeddings(model)):
         output = call(model, inputs)
         paths = dependent(output)
-        if not paths:
-            raise Unusable("no output depends on the input")
-        outputs = flatten(output)
-        y = projection(paths)(output)
-        gradients = torch.autograd.grad(y, leaves, allow_unused=True)
-    if not all(outputs[path].isfinite().any() for path in paths) or not y.isfinite():
+    if not paths:
+        raise Unusable("no output depends on the input")
+    outputs = {path: z.detach() for path, z in flatten(output).items()}
+    if not all(outputs[path].isfinite().any() for path in paths):
         raise Unusable("the output is not finite")
-    if not any(g is not None and bool(g.isfinite().all()) and bool(g.any()) for g in gradients):
-        raise Unusable("the gradient is zero or not finite")
-    return Native({path: z.detach() for path, z in outputs.items()}, paths, float(y.detach()))
+    return Native(outputs, paths)
 
 
 def lowered(model: nn.Module, inputs: Inputs) -> set[torch.dtype]:
@@ -80,7 +74,9 @@ def floating(inputs: Inputs) -> list[Tensor]:
     if isinstance(inputs, Tensor):
         return [inputs] if inputs.is_floating_point() else []
     items: Iterable[Any] = inputs.values() if isinstance(inputs, dict) else inputs
-    return [leaf for x in items if isinstance(x, Tensor | list | tuple) for leaf in floating(_one(x))]
+    return [
+        leaf for x in items if isinstance(x, Tensor | list | tuple) for leaf in floating(_one(x))
+    ]
 
 
 def embeddings(model: nn.Module) -> list[Tensor]:

@@ -30,27 +30,34 @@ def dependent(output: Any) -> list[str]:
 
 
 def projection(paths: list[str], seed: int = 0) -> Callable[[Any], Tensor]:
-    """A target y = Σ w ⊙ out over the tensors at `paths`, with w normal and seeded.
+    """A target y = Σ w ⊙ out over the tensors at `paths`, with w = |normal| ⊙ sign(out), seeded.
 
-    A random direction listens to every entry of every output; a class logit would listen to one.
-    Entries that are not finite (a masked logit) get weight zero.
+    Random weights listen to every entry of every output; a class logit would listen to one. Their
+    signs are those of the outputs, so no two terms cancel: y is as large as the outputs are, and an
+    error relative to y is not made large, or small, by the chance of the draw. Entries that are not
+    finite (a masked logit) get weight zero.
+
+    >>> y = projection(["a"])({"a": torch.tensor([3.0, -4.0, torch.inf])})
+    >>> y == projection(["a"])({"a": torch.tensor([-3.0, 4.0, 0.0])}), bool(y > 0)
+    (tensor(True), True)
     """
 
     def target(output: Any) -> Tensor:
         tensors = flatten(output)
         generator = torch.Generator().manual_seed(seed)
-        total: Tensor | None = None
-        for path in paths:
-            z = tensors[path]
-            w = torch.randn(z.shape, generator=generator, dtype=torch.float64).to(z.dtype)
-            finite = z.detach().isfinite()
-            part = (torch.where(finite, w, 0.0) * z.masked_fill(~finite, 0.0)).sum()
-            total = part if total is None else total + part.to(total.dtype)
-        if total is None:
+        parts = [_weighed(tensors[path], generator) for path in paths]
+        if not parts:
             raise ValueError("no output depends on the input: there is nothing to explain")
-        return total
+        return torch.stack([part.double() for part in parts]).sum()
 
     return target
+
+
+def _weighed(z: Tensor, generator: torch.Generator) -> Tensor:
+    w = torch.randn(z.shape, generator=generator, dtype=torch.float64).abs()
+    finite = z.detach().isfinite()
+    w = torch.where(finite, w * z.detach().sign(), 0.0).to(z.dtype)
+    return (w * z.masked_fill(~finite, 0.0)).sum()
 
 
 def differing(first: Outputs, second: Outputs) -> list[str]:
@@ -66,7 +73,11 @@ def _identical(a: Tensor, b: Tensor) -> bool:
     a, b = a.detach(), b.detach()
     if a.is_complex():
         a, b = torch.view_as_real(a), torch.view_as_real(b)
-    return torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) if a.is_floating_point() else a.equal(b)
+    return (
+        torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
+        if a.is_floating_point()
+        else a.equal(b)
+    )
 
 
 def _walk(path: str, output: Any) -> Iterator[tuple[str, Tensor]]:

@@ -1,8 +1,9 @@
-"""Give every parameter and every norm statistic a seeded random value that keeps activations sane.
+"""Give every parameter and norm statistic a seeded random value that keeps activations sane.
 
-A freshly built model hides mistakes: its biases and running means are zero, its norm weights and layer
-scales are one or nearly nothing, its position tables are zero. Here none of them stays trivial, so a bias
-term that is forgotten, or a scale that is applied twice, shows in the completeness error.
+A freshly built model hides mistakes: its biases and running means are zero, its norm weights and
+layer scales are one or nearly nothing, its position tables are zero. Here none of them stays
+trivial, so a bias term that is forgotten, or a scale that is applied twice, shows in the
+completeness error.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ def randomise(model: nn.Module, seed: int = 0) -> None:
     * weights of two and more dimensions: normal, variance 1 / fan-in, so that an activation of unit
       variance leaves with unit variance; embeddings and position tables: standard deviation ½;
     * biases and other vectors that start at zero: standard deviation 0.2;
-    * norm weights, layer scales and other vectors that start elsewhere: their start, perturbed, so that
-      constants with a meaning (a log decay, a log temperature) keep their order of magnitude; a layer
-      scale that starts near nothing is brought to about one half, or its branch would go untested;
+    * norm weights, layer scales and other vectors that start elsewhere: their start, perturbed, so
+      that constants with a meaning (a log decay, a log temperature) keep their order of magnitude;
+      a layer scale that starts near nothing is brought to about one half, or its branch would go
+      untested;
     * `running_mean`: standard deviation 0.2; `running_var`: uniform in [½, 3/2].
     """
     generator = torch.Generator().manual_seed(seed)
@@ -39,7 +41,9 @@ def randomise(model: nn.Module, seed: int = 0) -> None:
             if name.endswith("running_mean"):
                 buffer.copy_(BIAS * _normal(buffer, generator))
             elif name.endswith("running_var"):
-                buffer.copy_(torch.rand(buffer.shape, generator=generator, dtype=torch.float64) + 0.5)
+                buffer.copy_(
+                    torch.rand(buffer.shape, generator=generator, dtype=torch.float64) + 0.5
+                )
 
 
 def _draw(start: Tensor, table: bool, generator: torch.Generator) -> Tensor:

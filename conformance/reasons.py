@@ -1,4 +1,4 @@
-"""Why a case is not complete, in a sentence: known reasons by operation, else what the audit saw."""
+"""Why a case is not complete, in a sentence: by operation, else what the audit saw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ KNOWN: dict[str, str] = {}
 def reason(row: dict[str, Any]) -> str:
     """The reason for a row that is not complete.
 
-    >>> reason({"verdict": "leak", "leaks": [["median", "pool", 1.0]], "unknown": ["median at pool"]})
+    >>> reason(
+    ...     {"verdict": "leak", "leaks": [["median", "pool", 1.0]], "unknown": ["median at pool"]}
+    ... )
     'no rule for median: PyTorch keeps its own gradient'
     """
     if row["verdict"] != "leak":

@@ -1,4 +1,4 @@
-"""`docs/conformance.md` from the rows: the counts first, what is not complete next, then every case."""
+"""`docs/conformance.md` from the rows: the counts, what is not complete, then every case."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ MEANINGS = {
     "forward differs": "an output is not bit-identical to the plain forward's",
     "model touched": "a parameter, buffer, flag, hook or class is not as it was",
     "refused": "the engine raised an error",
+    "constant": "no gradient reaches the input: its account is one constant",
     "native error": "the model itself does not run here, or gives nothing to explain",
     "skipped": "too large for the memory budget",
     "lost": "the process was killed or ran out of time",
@@ -28,7 +29,9 @@ def line(row: dict[str, Any]) -> str:
     error = row.get("error")
     size = "" if error is None else f" {error:.1e}"
     detail = row.get("detail") or (leak(row) if row["verdict"] == "leak" else "")
-    text = f"{row['zoo']}/{row['name']}: {row['verdict']}{size} {row.get('seconds', 0):.1f}s {detail}"
+    text = (
+        f"{row['zoo']}/{row['name']}: {row['verdict']}{size} {row.get('seconds', 0):.1f}s {detail}"
+    )
     return text.rstrip()[:300]
 
 
@@ -42,8 +45,10 @@ def leak(row: dict[str, Any]) -> str:
         return ""
     operation, module, size = row["leaks"][0]
     share = abs(size) / max(abs(row.get("output") or 0.0), 1e-300)
-    return f"{operation} at {module or 'the model'} ({share:.2g})" if share > 10 else (
-        f"{operation} at {module or 'the model'} ({100 * share:.2g} %)"
+    return (
+        f"{operation} at {module or 'the model'} ({share:.2g})"
+        if share > 10
+        else (f"{operation} at {module or 'the model'} ({100 * share:.2g} %)")
     )
 
 
@@ -113,7 +118,7 @@ def _cells(*cells: object) -> str:
 
 INTRODUCTION = """\
 Every model below was built at random weights, with all biases, norm weights, norm statistics, layer
-scales, tokens and position tables randomised, in float64. Its forward inside `libragrad.balanced()` is
-compared bit by bit with the plain one, the model's state before and after, and the explained scalar, a
-random projection of every output that depends on the input, with the sum of its account. Written by
-`python -m conformance`; nothing here is edited by hand."""
+scales, tokens and position tables randomised, in float64. Its forward inside `libragrad.balanced()`
+is compared bit by bit with the plain one, the model's state before and after, and the explained
+scalar, a random projection of every output that depends on the input, with the sum of its account.
+Written by `python -m conformance`; nothing here is edited by hand."""

@@ -1,4 +1,4 @@
-"""The results: one JSON line a case, appended, so that a run that is killed goes on where it was."""
+"""The results: one JSON line a case, appended: a run that is killed goes on where it was."""
 
 from __future__ import annotations
 

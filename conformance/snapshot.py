@@ -31,7 +31,12 @@ def snapshot(model: nn.Module) -> dict[str, Any]:
         state[f"buffer {name}"] = (id(buffer), buffer.requires_grad, _checksum(buffer))
     for name, module in model.named_modules(remove_duplicate=False):
         hooks_of = tuple(tuple(getattr(module, kind)) for kind in HOOKS)
-        state[f"module {name}"] = (type(module), module.training, hooks_of, "forward" in vars(module))
+        state[f"module {name}"] = (
+            type(module),
+            module.training,
+            hooks_of,
+            "forward" in vars(module),
+        )
     return state
 
 

@@ -1,7 +1,8 @@
 """timm: the two smallest variants of every model file, or every name there is.
 
-The parameter counts and the input sizes come from a table that `python -m conformance.timm_zoo` writes
-by building each model on the `meta` device, which holds no numbers: the big ones cost nothing.
+The parameter counts and the input sizes come from a table that `python -m conformance.timm_zoo`
+writes by building each model on the `meta` device, which holds no numbers: the big ones cost
+nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from conformance.case import Skipped, Subject
 
 TABLE = Path(__file__).parent / "data" / "timm.json"
 CANDIDATES = (64, 96, 112, 128, 160, 192, 224, 256)
-LARGE = 30_000_000
+LARGE = 12_000_000
 WIDE = 256
 
 
@@ -50,7 +51,7 @@ def names(everything: bool = False, table: dict[str, Entry] | None = None) -> li
 
 
 def build(name: str, memory: float = float("inf")) -> Subject:
-    """Build `name` with an image at its own size; a large model or a wide image at the smallest one.
+    """Build `name` with an image at its own size, or the smallest one where that costs much.
 
     A model whose float64 parameters need more than `memory` bytes is skipped.
     """
@@ -116,16 +117,19 @@ def _own_side(model: nn.Module) -> int:
 
 
 def _image(model: nn.Module, side: int) -> Tensor:
-    channels = model.default_cfg["input_size"][0]  # type: ignore[index]
     generator = torch.Generator().manual_seed(1)
-    return torch.randn(1, int(channels), side, side, generator=generator)  # type: ignore[call-overload]
+    return torch.randn(1, _channels(model), side, side, generator=generator)
+
+
+def _channels(model: nn.Module) -> int:
+    size: tuple[int, int, int] = model.default_cfg["input_size"]  # type: ignore[assignment,index]
+    return size[0]
 
 
 def _runs(model: nn.Module, side: int) -> bool:
-    channels = model.default_cfg["input_size"][0]  # type: ignore[index]
     try:
         with torch.no_grad():
-            model(torch.empty(1, channels, side, side, device="meta"))  # type: ignore[arg-type]
+            model(torch.empty(1, _channels(model), side, side, device="meta"))
     except Exception:
         return False
     return True

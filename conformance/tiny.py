@@ -1,8 +1,9 @@
 """Any transformers configuration, made tiny without a table of its own.
 
-The names of sizes are shared by hundreds of configuration classes: `hidden_size`, `num_hidden_layers`,
-`vocab_size`. A class is tried at its defaults, the names that it has are given small values, and the
-configurations that it holds are made tiny likewise. What is particular to a class is an override.
+The names of sizes are shared by hundreds of configuration classes: `hidden_size`,
+`num_hidden_layers`, `vocab_size`. A class is tried at its defaults, the names that it has are given
+small values, and the configurations that it holds are made tiny likewise. What is particular to a
+class is an override.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("encoder_layers", "decoder_layers", "num_encoder_layers", "layers"), 2),
     **dict.fromkeys(("num_decoder_layers", "encoder_num_hidden_layers"), 2),
     **dict.fromkeys(("decoder_num_hidden_layers", "num_block_layers", "num_blocks"), 2),
-    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"), 4),
+    **dict.fromkeys(
+        ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"), 4
+    ),
     **dict.fromkeys(("decoder_attention_heads", "encoder_num_attention_heads"), 4),
-    **dict.fromkeys(("decoder_num_attention_heads", "num_encoder_attention_heads", "attention_heads"), 4),
+    **dict.fromkeys(
+        ("decoder_num_attention_heads", "num_encoder_attention_heads", "attention_heads"), 4
+    ),
     **dict.fromkeys(("num_decoder_attention_heads", "linear_num_value_heads"), 4),
     **dict.fromkeys(("num_key_value_heads", "num_kv_heads", "linear_num_key_heads"), 2),
     **dict.fromkeys(("encoder_num_key_value_heads", "decoder_num_key_value_heads"), 2),
@@ -30,17 +35,25 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim", "kv_channels"), 8),
     **dict.fromkeys(("qk_nope_head_dim", "v_head_dim", "qk_rope_head_dim"), 8),
     **dict.fromkeys(("kv_lora_rank", "q_lora_rank"), 16),
-    **dict.fromkeys(("intermediate_size", "ffn_dim", "n_inner", "d_ff", "d_inner", "encoder_ffn_dim"), 48),
+    **dict.fromkeys(
+        ("intermediate_size", "ffn_dim", "n_inner", "d_ff", "d_inner", "encoder_ffn_dim"), 48
+    ),
     **dict.fromkeys(("decoder_ffn_dim", "mlp_dim", "ffn_hidden_size", "dim_feedforward"), 48),
     **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size"), 24),
-    **dict.fromkeys(("encoder_intermediate_size", "decoder_intermediate_size", "encoder_ffn_size"), 48),
-    **dict.fromkeys(("vocab_size", "text_vocab_size", "decoder_vocab_size", "entity_vocab_size"), 99),
+    **dict.fromkeys(
+        ("encoder_intermediate_size", "decoder_intermediate_size", "encoder_ffn_size"), 48
+    ),
+    **dict.fromkeys(
+        ("vocab_size", "text_vocab_size", "decoder_vocab_size", "entity_vocab_size"), 99
+    ),
     **dict.fromkeys(("vocab_size_per_layer_input", "tgt_vocab_size", "src_vocab_size"), 99),
     **dict.fromkeys(("hidden_size_per_layer_input", "laurel_rank"), 8),
     **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"), 4),
     **dict.fromkeys(("num_experts_per_tok", "moe_k", "moe_top_k", "top_k", "moe_topk"), 2),
     **dict.fromkeys(("n_group", "topk_group", "n_shared_experts"), 1),
-    **dict.fromkeys(("max_position_embeddings", "n_positions", "max_seq_len", "max_seq_length"), 64),
+    **dict.fromkeys(
+        ("max_position_embeddings", "n_positions", "max_seq_len", "max_seq_length"), 64
+    ),
     **dict.fromkeys(("max_source_positions", "max_target_positions", "max_length_positions"), 64),
     **dict.fromkeys(("sliding_window", "attention_window", "local_attention", "window_size"), 4),
     "image_size": 32,
@@ -52,7 +65,9 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("bos_token_id", "decoder_start_token_id", "sep_token_id", "cls_token_id"), 1),
     **dict.fromkeys(("eos_token_id", "mask_token_id", "unk_token_id"), 2),
     **dict.fromkeys(("image_token_id", "image_token_index"), 3),
-    **dict.fromkeys(("video_token_id", "video_token_index", "audio_token_id", "audio_token_index"), 4),
+    **dict.fromkeys(
+        ("video_token_id", "video_token_index", "audio_token_id", "audio_token_index"), 4
+    ),
 }
 
 

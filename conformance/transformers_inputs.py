@@ -17,7 +17,7 @@ VOCABULARY = 99
 
 
 def synthesise(model: nn.Module, overrides: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return keyword arguments for `model`: those it names as its main input, and what goes with them.
+    """Return keyword arguments for `model`: its main input, and what goes with it.
 
     `overrides` maps an argument to a shape (a tuple of integers: normal numbers), to a tensor, to
     `None` (leave it out), or to a function of the model.
@@ -43,7 +43,9 @@ def synthesise(model: nn.Module, overrides: dict[str, Any] | None = None) -> dic
             inputs[name] = value
     required = {name for name, p in accepted.items() if p.default is p.empty}
     if "grid_thw" in required:
-        inputs = _patches(config, generator, "hidden_states" if "hidden_states" in accepted else main)
+        inputs = _patches(
+            config, generator, "hidden_states" if "hidden_states" in accepted else main
+        )
     _place_images(model, inputs)
     if padded(config) and "attention_mask" in accepted and set(inputs) == {"input_ids"}:
         inputs["attention_mask"] = mask()

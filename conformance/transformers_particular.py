@@ -1,4 +1,4 @@
-"""What a transformers class needs beside the common small sizes. Keys are prefixes of class names."""
+"""What a transformers class needs beside the common small sizes, by prefix of its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ RESNET = {
 RESNET_LAST = {**RESNET, "out_features": ["stage4"]}
 SWIN = {"embed_dim": 24, "image_size": 64, "patch_size": 2, "depths": [2, 2], "num_heads": [2, 4]}
 ALL_HEADS = {"num_key_value_heads": 4}
-SERIES = {"prediction_length": 4, "context_length": 8, "lags_sequence": [1, 2], "num_time_features": 1}
+SERIES = {
+    "prediction_length": 4,
+    "context_length": 8,
+    "lags_sequence": [1, 2],
+    "num_time_features": 1,
+}
 MAMBA_HEADS = {"mamba_n_heads": 8, "mamba_n_groups": 2, "mamba_d_state": 8, "num_hidden_layers": 2}
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -82,7 +87,13 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "Pvt": {"image_size": 64, "depths": [1, 1, 1, 1]},
     "PoolFormer": {"depths": [1, 1, 1, 1], "hidden_sizes": [16, 24, 32, 48]},
     "ResNet": {"depths": [1, 1, 1, 1]},
-    "Swin2SR": {"embed_dim": 24, "depths": [2, 2], "num_heads": [2, 2], "image_size": 32, "patch_size": 1},
+    "Swin2SR": {
+        "embed_dim": 24,
+        "depths": [2, 2],
+        "num_heads": [2, 2],
+        "image_size": 32,
+        "patch_size": 1,
+    },
     "SwinFor": SWIN,
     "SwinModel": SWIN,
     "Swinv2": SWIN,
@@ -137,7 +148,9 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "DeformableDetr": {"pixel_values": (BATCH, 3, 128, 128)},
     "Detr": IMAGE_64,
-    "Dia": {"decoder_input_ids": lambda model: ids(torch.Generator()).unsqueeze(-1).repeat(1, 1, 9)},
+    "Dia": {
+        "decoder_input_ids": lambda model: ids(torch.Generator()).unsqueeze(-1).repeat(1, 1, 9)
+    },
     "Flava": {"pixel_values": (BATCH, 3, 32, 32)},
     "GlmAsr": {"input_features": (BATCH, 128, 64)},
     "Informer": SERIES_INPUTS,

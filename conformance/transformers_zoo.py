@@ -1,4 +1,4 @@
-"""transformers: a wide list of classes at tiny configurations, in both attention implementations."""
+"""transformers: a wide list of classes at tiny configurations, both attention implementations."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ def build(name: str, memory: float = float("inf")) -> Subject:
 
 
 def particular(table: dict[str, dict[str, Any]], class_name: str) -> dict[str, Any]:
-    """The entry of a class: that of the longest prefix of its name in `table`, so that one entry
-    `Bert` serves every head of a family.
+    """Return the entry of the longest prefix of a class name: `Bert` serves every head of it.
 
     >>> particular({"Ga": {"a": 1}, "Gabc": {"a": 2}}, "GabcModel")
     {'a': 2}

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 import libragrad
 from conformance.case import Inputs, Skipped, Subject
@@ -28,6 +28,7 @@ TOUCHED = "model touched"
 REFUSED = "refused"
 NATIVE = "native error"
 SKIPPED = "skipped"
+CONSTANT = "constant"
 RUNS = "runs"
 
 
@@ -40,6 +41,7 @@ class Row:
     verdict: str
     error: float | None = None
     output: float | None = None
+    inputs: float | None = None
     operations: dict[str, int] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     leaks: list[tuple[str, str, float]] = field(default_factory=list)
@@ -75,7 +77,11 @@ def judge(zoo: str, name: str, build: Callable[[str], Subject], native: bool = F
 
 
 def _judge(subject: Subject, row: Row, native_only: bool) -> None:
-    model, inputs, dtype = subject.model.double(), cast(subject.inputs, torch.float64), torch.float64
+    model, inputs, dtype = (
+        subject.model.double(),
+        cast(subject.inputs, torch.float64),
+        torch.float64,
+    )
     try:
         native = run(model, inputs)
     except Unusable:
@@ -85,30 +91,45 @@ def _judge(subject: Subject, row: Row, native_only: bool) -> None:
         model, inputs, dtype = model.float(), cast(subject.inputs, torch.float32), torch.float32
         native = run(model, inputs)
     if native_only:
-        row.verdict, row.output = RUNS, native.value
+        row.verdict = RUNS
         return
     before = snapshot(model)
     row.verdict = REFUSED
     with libragrad.balanced():
-        balanced = flatten(call(model, inputs))
-    different = differing(native.outputs, balanced)
-    del balanced
+        different = differing(native.outputs, flatten(call(model, inputs)))
+    listening: list[str] = []
+
+    def target(output: Any) -> Tensor:
+        outputs = flatten(output)
+        different.extend(differing(native.outputs, outputs))
+        listening.extend(path for path in native.paths if outputs[path].requires_grad)
+        return projection(listening or native.paths)(output)
+
     torch.manual_seed(0)
-    account = libragrad.audit(model, inputs, target=projection(native.paths))
-    row.error, row.output = float(account.relative_error), float(account.output)
-    row.operations = {str(rule): int(n) for rule, n in account.operations.items()}
-    row.unknown = sorted({" at ".join(map(str, place)) if isinstance(place, tuple) else str(place) for place in account.unknown})
-    largest = sorted(account.leaks, key=lambda leak: -abs(leak.leak))[:3]
-    row.leaks = [(str(leak.operation), str(leak.module), float(leak.leak)) for leak in largest]
+    account = libragrad.audit(model, inputs, target=target)
+    _describe(row, account)
+    pruned = [path for path in native.paths if path not in listening]
+    if pruned:
+        row.note = f"{row.note}; constant under Libra: {_few(pruned)}".lstrip("; ")
     touched = changed(before, snapshot(model))
     if different:
-        row.verdict, row.detail = DIFFERS, ", ".join(different[:5])
+        row.verdict, row.detail = DIFFERS, _few(different)
     elif touched:
-        row.verdict, row.detail = TOUCHED, ", ".join(touched[:5])
-    elif abs(row.output - native.value) > 1e-6 * abs(native.value):
-        row.verdict, row.detail = DIFFERS, f"y is {row.output:.6g}, natively {native.value:.6g}"
+        row.verdict, row.detail = TOUCHED, _few(touched)
+    elif account.inputs == 0:
+        row.verdict, row.detail = CONSTANT, "no gradient reaches the input"
     else:
-        row.verdict = _completeness(row.error, model, inputs, dtype, row)
+        row.verdict = _completeness(account.relative_error, model, inputs, dtype, row)
+
+
+def _describe(row: Row, account: libragrad.Audit) -> None:
+    """Copy what the audit says into the row."""
+    row.error, row.output = account.relative_error, account.output
+    row.inputs = account.inputs
+    row.operations = dict(account.operations)
+    row.unknown = sorted(map(str, account.unknown))
+    largest = sorted(account.leaks, key=lambda leak: -abs(leak.leak))[:3]
+    row.leaks = [tuple(leak) for leak in largest]
 
 
 def _completeness(
@@ -126,3 +147,8 @@ def _completeness(
 
 def _text(error: Exception, length: int = 300) -> str:
     return f"{type(error).__name__}: {error}".replace("\n", " ")[:length]
+
+
+def _few(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -1,8 +1,8 @@
-"""A process that judges one case after another, so that a crash or an endless run loses one case only.
+"""A process that judges case after case: a crash or an endless run loses one case only.
 
-The libraries take seconds to import, so a process lives for many cases. Parent and worker speak over a
-pipe: a (zoo, name) goes in, a row comes out. A worker that dies, or that takes too long and is killed, is
-replaced at the next case.
+The libraries take seconds to import, so a process lives for many cases. Parent and worker speak
+over a pipe: a (zoo, name) goes in, a row comes out. A worker that dies, or that takes too long and
+is killed, is replaced at the next case.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
-
 
 CASES_PER_PROCESS = 100
 HEADROOM = 4
@@ -89,5 +88,3 @@ def _serve(pipe: Connection, memory: float, native: bool) -> None:
         build: Any = partial(zoos.load(zoo).build, memory=memory)
         pipe.send(verdict.judge(zoo, name, build, native).as_json())
         gc.collect()
-
-
