@@ -54,7 +54,7 @@ class Entry:
 
     def opens(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Decide whether this call runs its body: F.relu(x, inplace=True) must become relu_(x)."""
-        if self.body is None or self.flag is None:
+        if self.body is None or self.rule is None or self.flag is None:
             return self.body is not None
         return bool(kwargs.get("inplace") or (len(args) > self.flag and args[self.flag]))
 
@@ -133,6 +133,8 @@ class BalancedMode(TorchFunctionMode):
         live: list[Tensor],
     ) -> Any:
         listener = self.listener
+        if entry.in_place and not args:
+            args = (kwargs.pop("input"),)
         if listener is None and entry.in_place and entry.rule_name in _NATIVE_IN_PLACE:
             status = common(live)
             value = func(*args, **kwargs)
@@ -146,7 +148,7 @@ class BalancedMode(TorchFunctionMode):
             outcome = entry.rule(call)
         else:
             outcome = self._heard(listener, entry.rule, entry.rule_name, call)
-        return self._settle(func, entry, args, outcome)
+        return self._settle(func, entry, args, kwargs, outcome)
 
     def _without_rule(self, func: Callable[..., Any], entry: Entry, call: Call) -> Any:
         """Keep PyTorch's own gradient, and say so if there is one."""
@@ -160,7 +162,7 @@ class BalancedMode(TorchFunctionMode):
                 self._warn(entry.name, 5)
         else:
             outcome = self._heard(self.listener, own, None, call)
-        return self._settle(func, entry, call.args, outcome)
+        return self._settle(func, entry, call.args, call.kwargs, outcome)
 
     def _heard(self, listener: Listener, rule: Rule, name: str | None, call: Call) -> Outcome:
         place = listener.place(call.name)
@@ -172,13 +174,22 @@ class BalancedMode(TorchFunctionMode):
         return outcome
 
     def _settle(
-        self, func: Callable[..., Any], entry: Entry, args: tuple[Any, ...], outcome: Outcome
+        self,
+        func: Callable[..., Any],
+        entry: Entry,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        outcome: Outcome,
     ) -> Any:
         """Mark what leaves; write it back where the model asked for an in-place operation."""
         value = outcome.value
         if entry.in_place:
             target = args[0]
+            if target.shape != value.shape:  # transpose_, squeeze_
+                func(*args, **kwargs)
             target.copy_(value)
+            if not value.requires_grad and not target._is_view():  # noqa: SLF001
+                target.detach_()  # rsqrt_: all of it is a constant from here on
             if target.requires_grad:
                 mark(target, outcome.status)
             return None if func is torch.Tensor.__setitem__ else target

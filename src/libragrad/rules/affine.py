@@ -44,7 +44,7 @@ def at_zero(call: Call) -> Tensor | None:
     """Return b = f(0), or None where f has no constant argument that could add anything."""
     alive = {id(x) for x in call.live}
     given = [call.args, call.kwargs]
-    constants = any(id(x) not in alive and _adds(x) for x in tensors_in(given))
+    constants = any(id(x) not in alive for x in tensors_in(given))
     if not constants and not _has_numbers(given):
         return None
     with torch.no_grad():
@@ -69,10 +69,6 @@ def remainder(call: Call) -> Tensor:
 def weighted(value: Tensors, b: Tensor | None) -> Outcome:
     """Return the outcome of an operation with constant weights: it makes a gate a value again."""
     return Outcome(value, Status.VALUE, None if b is None else lambda: b)
-
-
-def _adds(x: Tensor) -> bool:
-    return x.dtype.is_floating_point or x.dtype.is_complex
 
 
 def _has_numbers(tree: object) -> bool:

@@ -51,6 +51,11 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     return input + weight * (end - input)
 
 
+def hypot(input: Tensor, other: Tensor) -> Tensor:
+    """Return √(a² + b²)."""
+    return (input.square() + other.square()).sqrt()
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *_: Any, **__: Any) -> Tensor:
     """Return ‖x₁ − x₂‖ₚ, which is 1-homogeneous."""
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p=p, dim=-1)

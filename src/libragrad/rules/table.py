@@ -41,40 +41,44 @@ _GROUPS: list[tuple[Rule, str]] = [
         _upsample_bicubic2d_aa atleast_1d atleast_2d atleast_3d
         fft_fft fft_ifft fft_rfft fft_irfft fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_fftn
         fft_ifftn fft_rfftn fft_irfftn fft_hfft fft_ihfft fft_fftshift fft_ifftshift stft istft
-        block_diag combinations column_stack requires_grad_ native_channel_shuffle diff
-        feature_alpha_dropout embedding nested_to_padded_tensor squeeze_copy pin_memory
+        combinations requires_grad_ feature_alpha_dropout nested_to_padded_tensor squeeze_copy
+        pin_memory
         """,
     ),
     (
         affine.homogeneous,
         """
         relu leaky_relu prelu _prelu_kernel rrelu abs absolute norm linalg_norm
-        linalg_vector_norm linalg_matrix_norm frobenius_norm nuclear_norm renorm
+        linalg_vector_norm linalg_matrix_norm
         max_pool1d max_pool2d max_pool3d max_pool1d_with_indices max_pool2d_with_indices
         max_pool3d_with_indices adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
         adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices
         adaptive_max_pool3d_with_indices fractional_max_pool2d max_unpool2d
-        amax amin aminmax sort argsort topk kthvalue median nanmedian mode msort cummax cummin
-        std hypot
+        amax amin aminmax sort topk kthvalue median nanmedian mode msort cummax cummin
+        std
         """,
     ),
     (
         affine.affine,
         """
-        add sub subtract radd rsub cat concat concatenate stack hstack vstack dstack
+        add sub subtract rsub cat concat concatenate stack hstack vstack dstack column_stack
+        block_diag diff
         where masked_fill masked_scatter fill fill_diagonal index_fill index_put _index_put_impl
         setitem copy put index_copy index_add scatter scatter_add slice_scatter
-        select_scatter diagonal_scatter pad constant_pad_nd zero tensor nan_to_num
+        select_scatter diagonal_scatter pad constant_pad_nd zero nan_to_num
         """,
     ),
     (
         affine.locally_affine,
         """
         relu6 hardtanh clamp clip clamp_min clamp_max threshold softshrink hardshrink maximum
-        minimum max min fmax fmin scatter_reduce index_reduce fmod remainder
+        minimum max min fmax fmin scatter_reduce fmod remainder embedding
         """,
     ),
-    (affine.piecewise_constant, "sign sgn round floor ceil trunc fix heaviside floor_divide"),
+    (
+        affine.piecewise_constant,
+        "sign sgn round floor ceil trunc fix heaviside floor_divide rfloordiv",
+    ),
     (product.elementwise_product, "mul multiply rmul"),
     (
         product.matrix_product,
@@ -120,6 +124,7 @@ _GROUPS: list[tuple[Rule, str]] = [
     (compound.written_out(compound.bilinear), "bilinear"),
     (compound.written_out(compound.addcdiv), "addcdiv"),
     (compound.written_out(compound.lerp), "lerp"),
+    (compound.written_out(compound.hypot), "hypot"),
     (compound.written_out(compound.cdist), "cdist"),
     (compound.written_out(compound.lstm), "lstm"),
     (compound.written_out(compound.gru), "gru"),

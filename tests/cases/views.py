@@ -1,0 +1,78 @@
+"""Linear maps that only move entries: views, copies, other types, other shapes."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from tests.cases.shorthand import CUBE, IMAGE, MATRIX, aten, methods, mixed, own, real
+
+COUNTS = torch.tensor([2, 0, 3])
+BLOCKS = (2, 12, 6)
+
+CASES = [
+    *methods("view reshape", 2, 6),
+    own("view", lambda x: x.view(size=(4, 3)), note="keyword"),
+    own("view", lambda x: aten.view.default(x, [-1]), note="aten"),
+    own("reshape", lambda x: torch.reshape(shape=(2, 6), input=x), note="out of order"),
+    *methods("view_as reshape_as", torch.zeros(2, 6)),
+    *methods("expand_as type_as", torch.zeros(MATRIX, dtype=torch.float64)),
+    *methods("flatten ravel contiguous clone cpu double requires_grad_ resolve_conj resolve_neg"),
+    own("alias", aten.alias.default),
+    own("to", lambda x: x.to(dtype=torch.float64)),
+    own("to", lambda x: x.to("cpu", torch.float64, copy=True), note="copy"),
+    own("type", lambda x: x.type(torch.float64)),
+    own("unflatten", lambda x: x.unflatten(1, (2, 2))),
+    *methods("transpose swapaxes swapdims", 0, 1),
+    own("transpose", lambda x: torch.transpose(dim1=0, input=x, dim0=1), note="out of order"),
+    own("transpose", lambda x: x.clone().transpose_(0, 1), note="in place"),
+    own("transpose", lambda x: aten.transpose.int(x, 0, 1), note="aten"),
+    *methods("t adjoint"),
+    own("T", lambda x: x.T),
+    own("H", lambda x: x.H),
+    own("mT", lambda x: x.mT, CUBE),
+    own("mH", lambda x: x.mH, CUBE),
+    own("permute", lambda x: x.permute(2, 0, 1), CUBE),
+    own("permute", lambda x: torch.permute(dims=(2, 0, 1), input=x), CUBE, note="out of order"),
+    *methods("movedim moveaxis", 0, 2, shape=CUBE),
+    *methods("squeeze", 0, shape=(1, 3, 4)),
+    own("squeeze", lambda x: x.clone().squeeze_(), (1, 3, 1), note="in place"),
+    own("squeeze_copy", lambda x: torch.squeeze_copy(x, 0), (1, 3, 4)),
+    *methods("unsqueeze", 1),
+    own("unsqueeze", lambda x: x.clone().unsqueeze_(-1), note="in place"),
+    *methods("expand", 2, 3, 4),
+    own("broadcast_to", lambda x: torch.broadcast_to(x, (2, 3, 4))),
+    own("broadcast_tensors", torch.broadcast_tensors, (3, 1), (1, 4)),
+    *methods("repeat tile", 2, 3),
+    own("repeat_interleave", lambda x: x.repeat_interleave(2, dim=1)),
+    own("repeat_interleave", lambda x: x.repeat_interleave(COUNTS, 0), note="counts"),
+    own("as_strided", lambda x: x.as_strided((2, 3), (2, 1), 1)),
+    own("view_copy", lambda x: torch.view_copy(x, (2, 6))),
+    own("unfold", lambda x: x.unfold(1, 3, 1)),
+    own("unfold", lambda x: F.unfold(x, 2, stride=2), IMAGE, note="blocks"),
+    own("im2col", lambda x: aten.im2col(x, [2, 2], [1, 1], [0, 0], [2, 2]), IMAGE),
+    own("fold", lambda x: F.fold(x, (3, 4), 2), BLOCKS),
+    own("col2im", lambda x: aten.col2im(x, [3, 4], [2, 2], [1, 1], [0, 0], [1, 1]), BLOCKS),
+    own("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), IMAGE),
+    own("pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2), (2, 3, 4, 6)),
+    own("channel_shuffle", lambda x: F.channel_shuffle(x, 2), IMAGE),
+    own("atleast_1d", torch.atleast_1d, ()),
+    own("atleast_2d", torch.atleast_2d, (3,)),
+    own("atleast_3d", torch.atleast_3d, (3,)),
+    own("view_as_real", lambda x: torch.view_as_real(mixed(x))),
+    own("view_as_complex", lambda x: real(mixed(x))),
+    own("real", lambda x: mixed(x).real),
+    own("imag", lambda x: mixed(x).imag),
+    own("conj", lambda x: real(mixed(x).conj())),
+    own("conj_physical", lambda x: real(mixed(x).conj_physical())),
+    own("meshgrid", lambda x, y: torch.meshgrid(x, y, indexing="ij"), (3,), (4,)),
+    *methods("flipud fliplr rot90"),
+    *methods("flip", 0, 1),
+    *methods("roll", 1, 0),
+    own("diagonal", lambda x: x.diagonal(1)),
+    own("diag", lambda x: x.diag(1)),
+    own("diag", torch.diag, (3,), note="from a row"),
+    own("diag_embed", lambda x: x.diag_embed()),
+    *methods("tril triu", 1),
+    own("tril", lambda x: x.clone().tril_(), note="in place"),
+]
