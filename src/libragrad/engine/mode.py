@@ -141,7 +141,9 @@ class BalancedMode(TorchFunctionMode):
             mark(args[0], status)
             return value
         native = _functional(func) if entry.in_place else func
-        call = Call(entry.name, native, args, kwargs, self.preset, live, lambda: self)
+        call = Call(
+            entry.name, native, args, kwargs, self.preset, live, lambda: self, entry.in_place
+        )
         if entry.rule is None:
             return self._without_rule(func, entry, call)
         if listener is None:

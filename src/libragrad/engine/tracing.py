@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch import Tensor
 
@@ -34,7 +36,7 @@ def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
         x.register_hook(_meter(listener, place, x, -1.0))
     args, kwargs = substitute((call.args, call.kwargs), views)
     live = [views[id(x)] for x in call.live]  # one tensor may stand in two places: x @ xᵀ
-    inner = Call(call.name, call.native, args, kwargs, call.preset, live, call.mode)
+    inner = dataclasses.replace(call, args=args, kwargs=kwargs, live=live)
     outcome = rule(inner)
     for x in tensors_in(outcome.value):
         if x.requires_grad and x.grad_fn is not None:

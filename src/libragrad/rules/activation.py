@@ -27,24 +27,24 @@ POLES = {
 """γ(0) of each gated activation: the gate where f(x)/x reads 0/0."""
 
 
-class ByItsGate(torch.autograd.Function):
-    """y = f(x) with the backward g ⊙ γ, γ = (y − f(0)) / x. Only the gate is saved."""
+class _ByItsGate(torch.autograd.Function):
+    """y = f(x) with the backward g ⊙ γ, γ = f(x)/x. Like PyTorch's own, it saves x alone."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, f: Callable[[Tensor], Tensor], at_zero: Tensor | None, pole: float
+        ctx: Any, x: Tensor, f: Callable[[Tensor], Tensor], pole: float, in_place: bool
     ) -> Tensor:
-        """Run f as it is and keep its secant slope."""
-        y = f(x)
-        rise = y if at_zero is None else y - at_zero
-        ctx.save_for_backward((rise / x).nan_to_num_(nan=pole))
-        return y
+        """Run f as it is; the gate is made when it is needed."""
+        ctx.save_for_backward(x.clone() if in_place else x)
+        ctx.f, ctx.pole = f, pole
+        return f(x)
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
         """Multiply by the gate."""
-        (gate,) = ctx.saved_tensors
+        (x,) = ctx.saved_tensors
+        gate = ctx.f(x).div_(x).nan_to_num_(nan=ctx.pole)
         return g * gate, None, None, None
 
 
@@ -53,15 +53,15 @@ def gated_activation(call: Call) -> Outcome:
     x = call.live[0]
     if call.preset.activation is not CONSTANT:
         return Outcome(call.run(), _activated(x))
-    rest, kwargs = call.args[1:], call.kwargs
+    native, rest, kwargs = call.native, call.args[1:], call.kwargs
     if not call.args:  # the input came by keyword
         kwargs = {key: item for key, item in kwargs.items() if item is not x}
 
-    def f(h: Tensor) -> Tensor:
-        y: Tensor = call.native(h, *rest, **kwargs)
+    def f(h: Tensor) -> Tensor:  # the graph will keep f, so f must not keep x
+        y: Tensor = native(h, *rest, **kwargs)
         return y
 
-    return Outcome(ByItsGate.apply(x, f, None, POLES[call.name]), _activated(x))
+    return Outcome(_ByItsGate.apply(x, f, POLES[call.name], call.in_place), _activated(x))
 
 
 def _activated(x: Tensor) -> Status:

@@ -33,6 +33,8 @@ class Call:
     """The tensors among the arguments that depend on the explained input."""
     mode: Callable[[], AbstractContextManager[Any]] = field(default=torch.enable_grad)
     """Puts the same preset on whatever a rule computes inside it."""
+    in_place: bool = False
+    """True if the model asked for the result in place of the first argument."""
 
     def run(self) -> Tensors:
         """Run the operation as PyTorch does, with PyTorch's own gradient."""

@@ -7,14 +7,38 @@ gate, so that a product with a value still prunes it: x ⊙ σ(x) is SiLU howeve
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from libragrad.operators import constant
 from libragrad.presets import CONSTANT
-from libragrad.rules.activation import ByItsGate
 from libragrad.rules.call import Call, Outcome
 from libragrad.rules.status import Status
+
+
+class _BySlope(torch.autograd.Function):
+    """y = f(x) with the backward g ⊙ s, s = (y − f(0)) / x. Only the slope s is saved."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, f: Callable[[Tensor], Tensor], at_zero: Tensor | None, pole: float
+    ) -> Tensor:
+        """Run f as it is and keep its secant slope; `pole` is the slope at zero."""
+        y = f(x)
+        rise = y if at_zero is None else y - at_zero
+        ctx.save_for_backward((rise / x).nan_to_num_(nan=pole))
+        return y
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
+        """Multiply by the slope."""
+        (slope,) = ctx.saved_tensors
+        return g * slope, None, None, None
 
 
 def secant(call: Call) -> Outcome:
@@ -33,7 +57,7 @@ def secant(call: Call) -> Outcome:
     if not (torch.isfinite(b) and torch.isfinite(slope)):
         return Outcome(call.pruned())
     start = b if bool(b) else None
-    value = ByItsGate.apply(x, f, start, float(slope))
+    value = _BySlope.apply(x, f, start, float(slope))
     return Outcome(value, Status.GATE, None if start is None else lambda: start)
 
 
@@ -42,7 +66,7 @@ def root(call: Call) -> Outcome:
     if call.preset.normalisation is not CONSTANT:
         return Outcome(call.run(), Status.SCALE)
     x = call.live[0]
-    value = ByItsGate.apply(x, lambda h: call.run_with({id(x): h}), None, 0.0)
+    value = _BySlope.apply(x, lambda h: call.run_with({id(x): h}), None, 0.0)
     return Outcome(value, Status.SCALE)
 
 
