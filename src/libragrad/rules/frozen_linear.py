@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from libragrad.operators import constant
+
 _WORTH_A_LOOK = 1 / 4  # of the entries of one row of g
 
 
@@ -25,7 +27,7 @@ class FrozenLinear(torch.autograd.Function):
         """Run the layer as PyTorch does."""
         ctx.save_for_backward(weight)
         ctx.dtype = x.dtype
-        return run()
+        return constant(run())  # of a batch of rows it is a view, which a model could not change
 
     @staticmethod
     @once_differentiable  # type: ignore[untyped-decorator]
