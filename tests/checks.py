@@ -118,7 +118,9 @@ def _check_account(case: Case, inputs: list[Tensor], g: Tensor, y: float, bias: 
         f"the account does not balance: {account.error:.1e} of {account.output:.3g} is unexplained",
     )
     for leak in account.leaks:
-        expect(abs(leak.leak) < TOLERANCE * size * 10, case, f"{leak.operation} leaks {leak.leak:.1e}")
+        expect(
+            abs(leak.leak) < TOLERANCE * size * 10, case, f"{leak.operation} leaks {leak.leak:.1e}"
+        )
     off = abs(counted - bias) / size
     expect(off < TOLERANCE, case, f"the bias part is {counted:.6g}, the reference's {bias:.6g}")
 

@@ -24,7 +24,7 @@ RECTIFIERS = [
     own("_prelu_kernel", lambda x: torch._prelu_kernel(x, SLOPE[:, None]), (2, 3, 4)),
     own("rrelu", lambda x: F.rrelu(x, training=False)),
     *methods("abs absolute"),
-    own("abs", lambda x: abs(x), note="operator"),
+    own("abs", abs, note="operator"),
     own("abs", lambda x: x.clone().abs_(), note="in place"),
 ]
 
@@ -64,7 +64,7 @@ POOLS = [
     ),
     own(
         "max_unpool2d",
-        lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+        lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), (2, 2)),
         (2, 4, 6, 4),
     ),
 ]

@@ -50,7 +50,7 @@ def plus(
     shapes: tuple[tuple[int, ...], ...] = (MATRIX,),
     **more: Any,
 ) -> Case:
-    """Affine in the inputs: the own gradient; what the constants (the last arguments) add is bias."""
+    """Affine: the own gradient; what the constants (the last arguments) add is a bias."""
     return Case(
         name,
         lambda *x: operation(*x, *constants),

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.cases.shorthand import CUBE, IMAGE, aten, methods, mixed, own, real
+from tests.cases.shorthand import CUBE, IMAGE, methods, mixed, own, real
 from tests.checks import Case
 
 VOLUME = (1, 2, 4, 5, 6)
@@ -92,8 +92,8 @@ RESAMPLINGS = [
 TRANSFORMS = [
     *[fourier(name) for name in "fft ifft rfft fft2 ifft2 rfft2 fftn ifftn rfftn ihfft".split()],
     *[inverse(name) for name in "irfft irfft2 irfftn hfft".split()],
-    own("fft_fftshift", lambda x: torch.fft.fftshift(x)),
-    own("fft_ifftshift", lambda x: torch.fft.ifftshift(x)),
+    own("fft_fftshift", torch.fft.fftshift),
+    own("fft_ifftshift", torch.fft.ifftshift),
     own("stft", lambda x: real(spectrum(x)), WAVE),
     own("istft", lambda x: torch.istft(spectrum(x), 4, window=WINDOW), WAVE),
 ]
