@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -17,7 +19,7 @@ DIAGONAL = torch.eye(3, 4, dtype=torch.bool)
 KEPT = torch.tensor([True, False, True, True]).repeat(3, 1)
 
 
-def into(x: Tensor, part: object, b: Tensor | float) -> Tensor:
+def into(x: Tensor, part: Any, b: Tensor | float) -> Tensor:
     """x with a part overwritten, as a model does it."""
     x = x.clone()
     x[part] = b

@@ -19,13 +19,18 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     return half_each(torch.mul, a, b)
 
 
+def weight(cell: nn.Module, name: str) -> Tensor:
+    """A parameter, as a constant."""
+    return cell.get_parameter(name).detach()
+
+
 def lstm(cell: nn.LSTM, x: Tensor, one: Tensor) -> Tensor:
     """One layer, one direction; x is (time, batch, features). The first state is zero."""
     h = c = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
     outputs = []
     for t in range(len(x)):
-        before = x[t] @ const(cell.weight_ih_l0).T + h @ const(cell.weight_hh_l0).T
-        before = before + (const(cell.bias_ih_l0) + const(cell.bias_hh_l0)) * one
+        before = x[t] @ weight(cell, "weight_ih_l0").T + h @ weight(cell, "weight_hh_l0").T
+        before = before + (weight(cell, "bias_ih_l0") + weight(cell, "bias_hh_l0")) * one
         i, f, g, o = before.chunk(4, -1)
         c = mul(sigmoid(i, one), tanh(g, one)) + (mul(sigmoid(f, one), c) if t else 0)
         h = mul(sigmoid(o, one), tanh(c, one))
@@ -36,11 +41,11 @@ def lstm(cell: nn.LSTM, x: Tensor, one: Tensor) -> Tensor:
 def gru(cell: nn.GRU, x: Tensor, one: Tensor) -> Tensor:
     """One layer, one direction; x is (time, batch, features). The first state is zero."""
     h = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
-    b_x, b_h = const(cell.bias_ih_l0), const(cell.bias_hh_l0)
+    b_x, b_h = weight(cell, "bias_ih_l0"), weight(cell, "bias_hh_l0")
     outputs = []
     for t in range(len(x)):
-        xr, xz, xn = (x[t] @ const(cell.weight_ih_l0).T + b_x * one).chunk(3, -1)
-        hr, hz, hn = (h @ const(cell.weight_hh_l0).T + b_h * one).chunk(3, -1)
+        xr, xz, xn = (x[t] @ weight(cell, "weight_ih_l0").T + b_x * one).chunk(3, -1)
+        hr, hz, hn = (h @ weight(cell, "weight_hh_l0").T + b_h * one).chunk(3, -1)
         r, z = sigmoid(xr + hr, one), sigmoid(xz + hz, one)
         # At first hn is a constant, which r multiplies; later it is a value, for which r is a gate.
         candidate = tanh(xn + (const(r) * hn if t else r * const(hn)), one)
