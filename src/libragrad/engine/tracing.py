@@ -12,6 +12,8 @@ from libragrad.engine.places import Place
 from libragrad.rules.call import Call, Outcome, Rule, substitute, tensors_in
 from libragrad.rules.status import MARK, mark, status_of
 
+_COPY = "_libragrad_copy"
+
 
 def counted(listener: Listener, outcome: Outcome, place: Place) -> None:
     """Tell the listener ⟨g, b⟩ where the additive constant b enters, when g passes by."""
@@ -32,8 +34,8 @@ def counted(listener: Listener, outcome: Outcome, place: Place) -> None:
 def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
     """Run a rule between two hooks: leak(op) = ⟨g_out, out⟩ − Σ⟨g_in, in⟩ (− ⟨g_out, b⟩)."""
     views = {id(x): _named_apart(x) for x in call.live}
-    for x in views.values():
-        x.register_hook(_meter(listener, place, x, -1.0))
+    for x in {id(x): x for x in call.live}.values():
+        views[id(x)].register_hook(_meter(listener, place, x, -1.0))
     args, kwargs = substitute((call.args, call.kwargs), views)
     live = [views[id(x)] for x in call.live]  # one tensor may stand in two places: x @ xᵀ
     inner = dataclasses.replace(call, args=args, kwargs=kwargs, live=live)
@@ -46,20 +48,29 @@ def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
 
 def _named_apart(x: Tensor) -> Tensor:
     """Return x under another name, so that only this operation's gradient meets its hook."""
-    apart = x.view_as(x)
+    apart: Tensor = torch.ops.aten.alias(x)  # `view` may restride, and a kernel may sum differently
     if hasattr(x, MARK):
         mark(apart, status_of(x))
     return apart
 
 
 def _meter(listener: Listener, place: Place, x: Tensor, sign: float) -> object:
-    value = x.detach().clone()  # a later in-place operation must not change what was met here
+    value = _as_it_is(x)
 
     def hook(g: Tensor | None) -> None:
         if g is not None:
             listener.share(place, sign * dot(g, value))
 
     return hook
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    """Copy x, since a later in-place operation must not change what was met; once a version."""
+    version, copy = getattr(x, _COPY, (None, x))
+    if version != x._version:  # noqa: SLF001
+        copy = x.detach().clone()
+        setattr(x, _COPY, (x._version, copy))  # noqa: SLF001
+    return copy
 
 
 def dot(g: Tensor, x: Tensor) -> float:
