@@ -47,11 +47,11 @@ def randomise(model: nn.Module, seed: int = 0) -> None:
 
 
 def _draw(start: Tensor, table: bool, generator: torch.Generator) -> Tensor:
-    noise = _normal(start, generator)
     if table:
-        return TABLE * noise
+        return _normal(start, generator, TABLE)
     if start.squeeze().dim() >= 2:
-        return noise / (start.numel() / _outputs(start)) ** 0.5
+        return _normal(start, generator, (_outputs(start) / start.numel()) ** 0.5)
+    noise = _normal(start, generator)
     start = torch.nan_to_num(start.double(), 0.0, 0.0, 0.0).clamp(-20, 20)
     size = start.abs().mean()
     if size == 0:
@@ -73,5 +73,6 @@ def _is_table(name: str, parameter: Tensor) -> bool:
     return parameter.dim() >= 2 and leaf != "weight" and any(word in leaf for word in words)
 
 
-def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.randn(like.shape, generator=generator, dtype=torch.float64)
+def _normal(like: Tensor, generator: torch.Generator, scale: float = 1.0) -> Tensor:
+    # Single precision: a model is randomised before it is cast, and a billion weights take seconds.
+    return torch.empty(like.shape).normal_(0.0, scale, generator=generator)
