@@ -66,7 +66,8 @@ def lowered(model: nn.Module, inputs: Inputs) -> set[torch.dtype]:
     """The precisions below float64 in which something that depends on the input is computed."""
     with only_gradients_of(model, floating(inputs) or embeddings(model)), _Precisions() as seen:
         call(model, inputs)
-    return seen.dtypes - {torch.float64}
+    below: set[torch.dtype] = seen.dtypes - {torch.float64}
+    return below
 
 
 def floating(inputs: Inputs) -> list[Tensor]:

@@ -56,6 +56,8 @@ LENGTH = 12
 class Tower(nn.Module):
     """One side of a CLIP model, called as a model of its own."""
 
+    clip: Any
+
     def __init__(self, clip: nn.Module, side: str) -> None:
         super().__init__()
         self.clip = clip
@@ -100,9 +102,9 @@ def _create(configuration: str) -> Any:
 
 def _tokens(clip: Any, generator: torch.Generator) -> Tensor:
     """Two random captions, the second one shorter, ended and padded as the tower expects."""
-    text = getattr(clip, "text", clip)
-    length = int(getattr(text, "context_length", None) or getattr(clip, "context_length", 77))
-    vocabulary = int(getattr(text, "vocab_size", None) or getattr(clip, "vocab_size", 1000))
+    text: Any = getattr(clip, "text", clip)
+    length = int(getattr(text, "context_length", 0) or getattr(clip, "context_length", 77))
+    vocabulary = int(getattr(text, "vocab_size", 0) or getattr(clip, "vocab_size", 1000))
     pad = int(getattr(text, "pad_id", 0) or 0)
     tokens = torch.randint(5, vocabulary - 1, (2, length), generator=generator)
     tokens[:, -1] = vocabulary - 1

@@ -56,4 +56,4 @@ def _checksum(tensor: Tensor) -> int:
     if tensor.is_meta or tensor.layout != torch.strided:
         return 0
     data = tensor.detach().contiguous().reshape(-1)
-    return zlib.crc32(data.view(torch.uint8).numpy()) if data.numel() else 0
+    return zlib.crc32(data.view(torch.uint8).numpy().data) if data.numel() else 0

@@ -129,7 +129,7 @@ def _describe(row: Row, account: libragrad.Audit) -> None:
     row.operations = dict(account.operations)
     row.unknown = sorted(map(str, account.unknown))
     largest = sorted(account.leaks, key=lambda leak: -abs(leak.leak))[:3]
-    row.leaks = [tuple(leak) for leak in largest]
+    row.leaks = [(leak.operation, leak.module, leak.leak) for leak in largest]
 
 
 def _completeness(
