@@ -1,4 +1,4 @@
-"""`docs/conformance.md` from the rows: the counts, what is not complete, then every case."""
+"""`docs/conformance.md` from the rows: the counts, what is missing and why, then every case."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from conformance.kinds import KINDS, by_kind, kinds
 from conformance.reasons import reason
 
 COMPLETE = ("ok", "float32 inside")
-NOT_JUDGED = ("native error", "skipped")
+NOT_JUDGED = ("native error", "skipped", "lost", "not reached")
 MEANINGS = {
     "ok": "forward bit-identical, model untouched, relative completeness error below 1e-9",
     "float32 inside": "the same, below 1e-4: the model itself computes in float32",
@@ -21,6 +22,7 @@ MEANINGS = {
     "native error": "the model itself does not run here, or gives nothing to explain",
     "skipped": "too large for the memory budget",
     "lost": "the process was killed or ran out of time",
+    "not reached": "no run has come to it yet; it goes on where it stopped",
 }
 
 
@@ -52,12 +54,15 @@ def leak(row: dict[str, Any]) -> str:
     )
 
 
-def markdown(rows: Iterable[dict[str, Any]]) -> str:
-    """The whole report."""
-    ordered = sorted(rows, key=lambda row: (row["zoo"], row["name"]))
+def markdown(rows: Iterable[dict[str, Any]], listed: Iterable[tuple[str, str]] = ()) -> str:
+    """The whole report. A case that is `listed` and has no row is counted as not reached."""
+    known = {(row["zoo"], row["name"]): row for row in rows}
+    left = [{"zoo": zoo, "name": name, "verdict": "not reached"} for zoo, name in listed]
+    every = [*known.values(), *(row for row in left if (row["zoo"], row["name"]) not in known)]
+    ordered = sorted(every, key=lambda row: (row["zoo"], row["name"]))
     zoos = list(dict.fromkeys(row["zoo"] for row in ordered))
     parts = ["# Conformance", INTRODUCTION, summary(ordered, zoos)]
-    parts += [incomplete(ordered), unjudged(ordered)]
+    parts += [incomplete(ordered), unjudged(ordered), rules(ordered)]
     parts += [table(zoo, [row for row in ordered if row["zoo"] == zoo]) for zoo in zoos]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -88,24 +93,72 @@ def incomplete(rows: list[dict[str, Any]]) -> str:
 
 
 def unjudged(rows: list[dict[str, Any]]) -> str:
-    """Every case that could not be judged, with the reason."""
+    """Every case that could not be judged, with the reason; those of one reason on one line."""
     missed = [row for row in rows if row["verdict"] in NOT_JUDGED]
     if not missed:
         return ""
-    lines = ["## Not judged", "", _cells("case", "verdict", "reason"), _cells(*["---"] * 3)]
-    lines += [_cells(f"{r['zoo']}/{r['name']}", r["verdict"], r.get("detail", "")) for r in missed]
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for row in missed:
+        names.setdefault((row["zoo"], row["verdict"], why_not(row)), []).append(row["name"])
+    lines = ["## Not judged", "", _cells("zoo", "verdict", "reason", "number", "cases")]
+    lines.append(_cells(*["---"] * 5))
+    for (zoo, verdict, why), cases in names.items():
+        lines.append(_cells(zoo, verdict, why, len(cases), ", ".join(cases)))
     return "\n".join(lines)
+
+
+def why_not(row: dict[str, Any]) -> str:
+    """The reason for which a case was not judged, without the numbers that are its own.
+
+    >>> why_not({"verdict": "skipped", "detail": "8.1 GiB of float64 parameters, budget 6.0"})
+    'its parameters need more than the memory budget'
+    """
+    if row["verdict"] == "skipped" and "budget" in row.get("detail", ""):
+        return "its parameters need more than the memory budget"
+    return str(row.get("detail") or MEANINGS[row["verdict"]])
+
+
+def rules(rows: list[dict[str, Any]]) -> str:
+    """Every rule that some case met: how many cases, how many operations."""
+    cases: Counter[str] = Counter()
+    operations: Counter[str] = Counter()
+    for row in rows:
+        cases.update(row.get("operations", {}).keys())
+        operations.update(row.get("operations", {}))
+    of = kinds()
+    lines = ["## Rules met", "", _cells("rule", "kind", "cases", "operations")]
+    lines.append(_cells("---", "---", "--:", "--:"))
+    ordered = sorted(cases, key=lambda rule: (KINDS.index(of[rule]), -cases[rule], rule))
+    lines += [_cells(rule, of[rule], cases[rule], operations[rule]) for rule in ordered]
+    return "\n".join(lines)
+
+
+def rules_met(page: str) -> set[str]:
+    """Read back the rules of a written page.
+
+    >>> rules_met(rules([{"operations": {"layer norm": 2, "affine": 1}}])) == {
+    ...     "layer norm",
+    ...     "affine",
+    ... }
+    True
+    """
+    section = page.split("## Rules met", 1)[1].split("\n## ", 1)[0]
+    lines = [line.split("|") for line in section.splitlines() if line.startswith("|")]
+    return {cells[1].strip() for cells in lines[2:]}
 
 
 def table(zoo: str, rows: list[dict[str, Any]]) -> str:
-    """All cases of one zoo."""
-    lines = [f"## {zoo}", "", _cells("model", "operations by rule", "error", "verdict", "note")]
-    lines.append(_cells(*["---"] * 5))
-    for row in (row for row in rows if row["verdict"] not in NOT_JUDGED):
-        rules = ", ".join(f"{rule} {n}" for rule, n in sorted(row.get("operations", {}).items()))
-        note = row.get("note", "")
-        lines.append(_cells(row["name"], rules, _error(row), row["verdict"], note))
-    return "\n".join(lines)
+    """All judged cases of one zoo: operations by kind of rule, error, verdict."""
+    judged = [row for row in rows if row["verdict"] not in NOT_JUDGED]
+    lines = [f"## {zoo}", "", _cells("model", *KINDS, "error", "verdict", "note")]
+    lines.append(_cells("---", *["--:"] * len(KINDS), "--:", "---", "---"))
+    for row in judged:
+        counts = by_kind(row.get("operations", {}))
+        numbers = (counts[kind] or "" for kind in KINDS)
+        lines.append(
+            _cells(row["name"], *numbers, _error(row), row["verdict"], row.get("note", ""))
+        )
+    return "\n".join(lines) if judged else ""
 
 
 def _error(row: dict[str, Any]) -> str:

@@ -150,5 +150,5 @@ def _text(error: Exception, length: int = 300) -> str:
 
 
 def _few(names: list[str]) -> str:
-    names = list(dict.fromkeys(names))
+    names = [name or "the output" for name in dict.fromkeys(names)]
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
