@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from tests.cases import affine, homogeneous, piecewise, reading, sums, views
+from tests.cases import (
+    activations,
+    affine,
+    divisions,
+    homogeneous,
+    piecewise,
+    powers,
+    products,
+    reading,
+    secants,
+    sums,
+    views,
+)
 from tests.checks import Case
 
-CASES: list[Case] = [
-    case for part in (affine, homogeneous, piecewise, reading, sums, views) for case in part.CASES
-]
+FILES = (
+    activations,
+    affine,
+    divisions,
+    homogeneous,
+    piecewise,
+    powers,
+    products,
+    reading,
+    secants,
+    sums,
+    views,
+)
+
+CASES: list[Case] = [case for file in FILES for case in file.CASES]

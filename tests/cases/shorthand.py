@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from libragrad import Preset
 from tests.checks import Case, draw
 from tests.reference.formulas import unchanged
 
@@ -60,9 +62,9 @@ def plus(
     )
 
 
-def constant_of(*shape: int, seed: int = 50) -> Tensor:
+def constant_of(*shape: int, seed: int = 50, positive: bool = False) -> Tensor:
     """A constant operand of a model."""
-    return draw(*shape, seed=seed)
+    return draw(*shape, seed=seed, positive=positive)
 
 
 def mixed(x: Tensor) -> Tensor:
@@ -73,3 +75,8 @@ def mixed(x: Tensor) -> Tensor:
 def real(z: Tensor) -> Tensor:
     """Real and imaginary part as one real tensor."""
     return torch.view_as_real(z.resolve_conj())
+
+
+def under(preset: Preset, case: Case, reference: Callable[..., Tensor] | None = None) -> Case:
+    """The same operation under another preset; without a reference, its own gradient."""
+    return replace(case, preset=preset, reference=reference or unchanged(case.operation))

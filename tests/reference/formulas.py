@@ -50,6 +50,11 @@ def unchanged(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda *inputs: f(*inputs[:-1])
 
 
+def scaled(share: float, f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """share · f + [(1 − share) · f]: f's own gradient, scaled."""
+    return lambda *inputs: share * f(*inputs[:-1]) + (1 - share) * const(f(*inputs[:-1]))
+
+
 def tangent(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
     """J x + (f(x) − J x): an element-wise, piecewise affine f with its own gradient."""
 
