@@ -146,7 +146,10 @@ def transposed_attention(
     keys = k.repeat_interleave(groups, 1) if groups > 1 else k
     if causal and q.shape[2] != k.shape[2]:
         corner = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).tril_()
-        mask, causal = torch.zeros_like(corner, dtype=q.dtype).masked_fill_(~corner, -math.inf), False
+        mask, causal = (
+            torch.zeros_like(corner, dtype=q.dtype).masked_fill_(~corner, -math.inf),
+            False,
+        )
     if mask is not None and mask.dim() == 2:
         mask = mask[None, None]
     if mask is None or mask.shape[2] == 1:

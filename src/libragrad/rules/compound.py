@@ -1,5 +1,8 @@
-"""Operations that PyTorch fuses out of several: their value is native, their backward is that of
-the formula written out, under the same preset (SwapBackward of the two)."""
+"""Operations that PyTorch fuses out of several.
+
+Their value is native, their backward that of the formula written out, under the same preset
+(SwapBackward of the two).
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ only to become a denominator: reciprocals and inverse roots.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from libragrad.operators import constant
@@ -17,19 +18,18 @@ from libragrad.rules.status import Status, common, status_of
 
 def quotient(call: Call) -> Outcome:
     """a / b with b constant."""
-    if call.named("input", "other").get("rounding_mode") is not None:
+    given = call.named("input", "other")
+    if given.get("rounding_mode") is not None:
         return Outcome(call.pruned())
-    a, b = call.args[:2] if len(call.args) > 1 else (call.args[0], call.kwargs["other"])
+    a, b = given["input"], given["other"]
     if call.name in ("rdiv", "rtruediv"):
         a, b = b, a
     over = isinstance(a, Tensor) and a.requires_grad
     if isinstance(b, Tensor) and b.requires_grad:
         if call.preset.normalisation is not CONSTANT:
             return Outcome(call.run(), status_of(a) if over else Status.SCALE)
-        value = call.run_with({id(b): constant(b)})
-        if not over or a is b:
-            return Outcome(value)
-        return Outcome(value, status_of(a))
+        value = torch.div(a, constant(b)) if a is b else call.run_with({id(b): constant(b)})
+        return Outcome(value, status_of(a)) if over else Outcome(value)
     return Outcome(call.run(), common(call.live))
 
 

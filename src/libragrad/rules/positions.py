@@ -8,7 +8,7 @@ from libragrad.rules.call import Call, Outcome
 
 def sampled(call: Call) -> Outcome:
     """Sample input[grid]: the grid, like attention's weights, says where the model looked."""
-    image, *places = call.args
+    image = call.named("input")["input"]
     if call.preset.attention is not CONSTANT:
         return Outcome(call.run())
     swaps = {id(x): x.detach() for x in call.live if x is not image}

@@ -57,9 +57,8 @@ def convolution(call: Call) -> Outcome:
 
 def added_product(call: Call) -> Outcome:
     """Give c + a @ b (addmm, baddbmm, addcmul): a sum of c and a product."""
-    names = ("input", "a", "b")
-    given = dict(zip(names, call.args, strict=False))
-    c, factors = given["input"], [x for x in (given.get("a"), given.get("b"))]
+    positional = list(call.args) if call.args else [call.kwargs["input"]]
+    c, *factors = [*positional, *(call.kwargs[name] for name in _FACTORS if name in call.kwargs)]
     live = [x for x in factors if isinstance(x, Tensor) and x.requires_grad]
     swaps, share, _ = shares(call, live, matrix=call.name != "addcmul")
     for x in live:
@@ -70,6 +69,9 @@ def added_product(call: Call) -> Outcome:
         return Outcome(value)
     beta = call.kwargs.get("beta", 1)
     return Outcome(value, Status.VALUE, lambda: c * beta)
+
+
+_FACTORS = ("mat", "vec", "mat1", "mat2", "batch1", "batch2", "tensor1", "tensor2")
 
 
 def power(call: Call) -> Outcome:
@@ -108,7 +110,7 @@ def product_over(call: Call) -> Outcome:
 
 
 def variance(call: Call) -> Outcome:
-    """Compute a variance, 2-homogeneous: half of the gradient. (std is 1-homogeneous.)"""
+    """Compute a variance, 2-homogeneous: half of the gradient (std is 1-homogeneous)."""
     share = 1.0 if call.preset.self_gating is OWN else 0.5
     return Outcome(scale(call.run(), share), common(call.live))
 
@@ -120,6 +122,14 @@ def glu(call: Call) -> Outcome:
     x = call.live[0]
     a, b = x.chunk(2, dim=call.named("input", "dim").get("dim", -1))
     return Outcome(swap_backward(call.pruned(), a * constant(b).sigmoid()))
+
+
+def polar(call: Call) -> Outcome:
+    """Return r e^{iθ}: linear in the radius; the angle is a gate."""
+    if call.preset.activation is not CONSTANT:
+        return Outcome(call.run())
+    angle = call.named("abs", "angle")["angle"]
+    return Outcome(call.run_with({id(angle): constant(angle)}))
 
 
 def shares(

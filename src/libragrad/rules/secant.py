@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from libragrad.operators import constant
 from libragrad.presets import CONSTANT
-from libragrad.rules.call import Call, Outcome
+from libragrad.rules.call import Call, Outcome, tensors_in
 from libragrad.rules.status import Status
 
 
@@ -25,12 +25,17 @@ class _BySlope(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, f: Callable[[Tensor], Tensor], at_zero: Tensor | None, pole: float
+        ctx: Any,
+        x: Tensor,
+        f: Callable[[Tensor], Tensor],
+        at_zero: Tensor | None,
+        pole: Tensor | float,
     ) -> Tensor:
         """Run f as it is and keep its secant slope; `pole` is the slope at zero."""
         y = f(x)
         rise = y if at_zero is None else y - at_zero
-        ctx.save_for_backward((rise / x).nan_to_num_(nan=pole))
+        slope = rise / x
+        ctx.save_for_backward(torch.where(slope.isnan(), pole, slope))
         return y
 
     @staticmethod
@@ -53,11 +58,11 @@ def secant(call: Call) -> Outcome:
 
     if len(call.live) > 1 or not x.dtype.is_floating_point:
         return Outcome(call.pruned())
-    b, slope = _at_zero(f, x)
-    if not (torch.isfinite(b) and torch.isfinite(slope)):
+    b, slope = _at_zero(call, f)
+    if not bool(torch.isfinite(b).all() and torch.isfinite(slope).all()):
         return Outcome(call.pruned())
-    start = b if bool(b) else None
-    value = _BySlope.apply(x, f, start, float(slope))
+    start = b if bool(b.any()) else None
+    value = _BySlope.apply(x, f, start, slope)
     return Outcome(value, Status.GATE, None if start is None else lambda: start)
 
 
@@ -70,10 +75,12 @@ def root(call: Call) -> Outcome:
     return Outcome(value, Status.SCALE)
 
 
-def _at_zero(f: object, x: Tensor) -> tuple[Tensor, Tensor]:
-    assert callable(f)
+def _at_zero(call: Call, f: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Return f(0) and f′(0): one number each, unless f takes a constant tensor beside x."""
+    x = call.live[0]
+    alone = all(t is x for t in tensors_in([call.args, call.kwargs]))
     with torch.enable_grad():
-        zero = torch.zeros((), dtype=x.dtype, device=x.device, requires_grad=True)
-        y: Tensor = f(zero)
-        (slope,) = torch.autograd.grad(y, zero, materialize_grads=True)
+        zero = torch.zeros(() if alone else x.shape, dtype=x.dtype, device=x.device)
+        y = f(zero.requires_grad_())
+        (slope,) = torch.autograd.grad(y.sum(), zero, materialize_grads=True)
     return constant(y), slope
