@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from libragrad.engine.places import Place, Places
+from libragrad.rules.call import Call
 from libragrad.rules.status import Status, mark
 
 
@@ -43,11 +45,19 @@ class Account:
         if place not in self.opaques:
             self.opaques.append(place)
 
-    def source(self, indices: Tensor, rows: Tensor) -> Tensor | None:
+    def ran(self, call: Call, result: Any) -> None:
+        """Nothing more to book: rules and shares were heard as the operation ran."""
+
+    def constants(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any
+    ) -> Tensor | None:
         """Turn the embedding of the explained tokens into the input of the account."""
+        if name != "embedding":
+            return None
+        indices: Tensor = args[0] if args else kwargs["input"]
         if indices.untyped_storage().data_ptr() not in self._tokens:
             return None
-        leaf = rows.detach().requires_grad_()
+        leaf: Tensor = value.detach().requires_grad_()
         self.sources.append(leaf)
         passed = leaf * 1  # a model may add positions to it in place, and a leaf would forbid it
         mark(passed, Status.VALUE)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
 
 from libragrad.engine.places import Place
+from libragrad.rules.call import Call
 
 
 class Listener(Protocol):
@@ -24,8 +25,13 @@ class Listener(Protocol):
     def opaque(self, name: str) -> None:
         """Hear that a tensor came from a region whose operations could not be seen."""
 
-    def source(self, indices: Tensor, rows: Tensor) -> Tensor | None:
-        """Return what stands for embedded tokens in the account, if these are what is explained."""
+    def ran(self, call: Call, result: Any) -> None:
+        """Hear what an operation on the explained input was called with, and what the model got."""
+
+    def constants(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any
+    ) -> Tensor | None:
+        """Hear of an operation on constants; return what stands for its value, if not itself."""
 
     def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
         """Hear that the additive constant b met the gradient g (b broadcasts to g)."""

@@ -118,11 +118,10 @@ class BalancedMode(TorchFunctionMode):
         self, func: Callable[..., Any], entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         value = func(*args, **kwargs)
-        if entry.name == "embedding" and self.listener is not None:
-            names = dict(zip(("input", "weight"), args, strict=False))
-            leaf = self.listener.source({**names, **kwargs}["input"], value)
-            return value if leaf is None else leaf
-        return value
+        if self.listener is None:
+            return value
+        instead = self.listener.constants(entry.name, args, kwargs, value)
+        return value if instead is None else instead
 
     def _on_values(
         self,
@@ -150,7 +149,10 @@ class BalancedMode(TorchFunctionMode):
             outcome = entry.rule(call)
         else:
             outcome = self._heard(listener, entry.rule, entry.rule_name, call)
-        return self._settle(func, entry, args, kwargs, outcome)
+        result = self._settle(func, entry, args, kwargs, outcome)
+        if listener is not None:
+            listener.ran(call, result)
+        return result
 
     def _without_rule(self, func: Callable[..., Any], entry: Entry, call: Call) -> Any:
         """Keep PyTorch's own gradient, and say so if there is one."""
@@ -196,7 +198,7 @@ class BalancedMode(TorchFunctionMode):
                 mark(target, outcome.status)
             return None if func is torch.Tensor.__setitem__ else target
         if isinstance(value, Tensor):
-            if value.requires_grad:
+            if value.requires_grad or outcome.status is Status.WEIGHTS:
                 mark(value, outcome.status)
         else:
             for x in tensors_in(value):

@@ -32,7 +32,7 @@ _FLASH = 1  # torch.nn.attention.SDPBackend.FLASH_ATTENTION
 def softmax(call: Call) -> Outcome:
     """A = softmax(S): constant, or its own gradient where a preset says so."""
     if call.preset.attention is CONSTANT:
-        return Outcome(call.pruned())
+        return Outcome(call.pruned(), Status.WEIGHTS)
     return Outcome(call.run(), Status.WEIGHTS)
 
 
