@@ -136,7 +136,7 @@ def test_an_output_that_no_gradient_reaches_is_constant():
 
 
 def test_a_refusal_says_why():
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="torch.jit"):
         scripted = torch.jit.script(nn.Linear(3, 3))
     row = judged(nn.Sequential(nn.Linear(6, 3), scripted))
     assert row.verdict == verdict.REFUSED
