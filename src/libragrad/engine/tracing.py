@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,17 +35,23 @@ def counted(listener: Listener, outcome: Outcome, place: Place) -> None:
 
 
 def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
-    """Run a rule between two hooks: leak(op) = ⟨g_out, out⟩ − Σ⟨g_in, in⟩ (− ⟨g_out, b⟩)."""
+    """Run a rule between two hooks: leak(op) = ⟨g_out, out⟩ − Σ⟨g_in, in⟩ (− ⟨g_out, b⟩).
+
+    A rule that writes its operation out leaves the books to the operations that it is made of.
+    """
+    meters = _Meters(listener, place)
     views = {id(x): _named_apart(x) for x in call.live}
     for x in {id(x): x for x in call.live}.values():
-        views[id(x)].register_hook(_meter(listener, place, x, -1.0))
+        views[id(x)].register_hook(meters.meter(x, -1.0))
     args, kwargs = substitute((call.args, call.kwargs), views)
     live = [views[id(x)] for x in call.live]  # one tensor may stand in two places: x @ xᵀ
-    inner = dataclasses.replace(call, args=args, kwargs=kwargs, live=live)
+    inner = dataclasses.replace(
+        call, args=args, kwargs=kwargs, live=live, mode=lambda: meters.left_to(call.mode())
+    )
     outcome = rule(inner)
     for x in tensors_in(outcome.value):
         if x.requires_grad and x.grad_fn is not None:
-            x.register_hook(_meter(listener, place, x, 1.0))
+            x.register_hook(meters.meter(x, 1.0))
     return outcome
 
 
@@ -54,14 +63,28 @@ def _named_apart(x: Tensor) -> Tensor:
     return apart
 
 
-def _meter(listener: Listener, place: Place, x: Tensor, sign: float) -> object:
-    value = _as_it_is(x)
+class _Meters:
+    """The hooks of one operation."""
 
-    def hook(g: Tensor | None) -> None:
-        if g is not None:
-            listener.share(place, sign * dot(g, value))
+    def __init__(self, listener: Listener, place: Place) -> None:
+        self.listener = listener
+        self.place = place
+        self.on = True
 
-    return hook
+    def left_to(self, parts: AbstractContextManager[Any]) -> AbstractContextManager[Any]:
+        """Stop, because the parts of the operation have meters of their own."""
+        self.on = False
+        return parts
+
+    def meter(self, x: Tensor, sign: float) -> Callable[[Tensor | None], None]:
+        """Return a hook that books sign · ⟨g, x⟩."""
+        value = _as_it_is(x)
+
+        def hook(g: Tensor | None) -> None:
+            if g is not None and self.on:
+                self.listener.share(self.place, sign * dot(g, value))
+
+        return hook
 
 
 def _as_it_is(x: Tensor) -> Tensor:

@@ -68,7 +68,7 @@ def remainder(call: Call) -> Tensor:
 
 def weighted(value: Tensors, b: Tensor | None) -> Outcome:
     """Return the outcome of an operation with constant weights: it makes a gate a value again."""
-    return Outcome(value, Status.VALUE, None if b is None else lambda: b)
+    return Outcome(value, Status.VALUE, None if b is None or b.requires_grad else lambda: b)
 
 
 def _has_numbers(tree: object) -> bool:

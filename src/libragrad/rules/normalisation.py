@@ -11,12 +11,15 @@ after which y is affine in x with the bias β. BatchNorm in eval mode is affine 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from libragrad.operators import swap_backward
 from libragrad.presets import CONSTANT
 from libragrad.rules.affine import weighted
 from libragrad.rules.call import Call, Outcome
@@ -64,8 +67,10 @@ def layer_norm(call: Call) -> Outcome:
     x, shape = given["input"], given["normalized_shape"]
     gamma, beta, eps = given.get("weight"), given.get("bias"), given.get("eps", 1e-5)
     shape = [shape] if isinstance(shape, int) else list(shape)
-    if call.preset.normalisation is not CONSTANT or _adaptive(gamma, beta):
+    if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
+    if _adaptive(gamma, beta):
+        return _adapted(call, lambda: F.layer_norm(x, shape, eps=eps), gamma, beta)
     dims = tuple(range(-len(shape), 0))
 
     def f(h: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,9 +86,12 @@ def rms_norm(call: Call) -> Outcome:
     """The root of the mean square is constant; there is no mean to centre."""
     given = call.named("input", "normalized_shape", "weight", "eps")
     x, gamma, eps = given["input"], given.get("weight"), given.get("eps")
-    if call.preset.normalisation is not CONSTANT or _adaptive(gamma, None):
+    shape = list(given["normalized_shape"])
+    if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), None)
-    dims = tuple(range(-len(given["normalized_shape"]), 0))
+    if _adaptive(gamma):
+        return _adapted(call, lambda: F.rms_norm(x, shape, eps=eps), gamma, None)
+    dims = tuple(range(-len(shape), 0))
     eps = torch.finfo(x.dtype).eps if eps is None else eps
 
     def f(h: Tensor) -> tuple[Tensor, Tensor]:
@@ -99,8 +107,10 @@ def group_norm(call: Call) -> Outcome:
     x, groups = given["input"], given["num_groups"]
     gamma, beta = _channels(given.get("weight"), x), _channels(given.get("bias"), x)
     eps = given.get("eps", 1e-5)
-    if call.preset.normalisation is not CONSTANT or _adaptive(gamma, beta):
+    if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
+    if _adaptive(gamma, beta):
+        return _adapted(call, lambda: F.group_norm(x, groups, eps=eps), gamma, beta)
     return _grouped(call, x, groups, gamma, beta, eps)
 
 
@@ -112,9 +122,12 @@ def instance_norm(call: Call) -> Outcome:
     gamma, beta = _channels(given.get("weight"), x), _channels(given.get("bias"), x)
     if not given.get("use_input_stats", True):
         return _running(call, given, gamma, beta)
-    if call.preset.normalisation is not CONSTANT or _adaptive(gamma, beta):
+    eps = given.get("eps", 1e-5)
+    if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
-    return _grouped(call, x, x.shape[1], gamma, beta, given.get("eps", 1e-5))
+    if _adaptive(gamma, beta):
+        return _adapted(call, lambda: F.instance_norm(x, eps=eps), gamma, beta)
+    return _grouped(call, x, x.shape[1], gamma, beta, eps)
 
 
 def batch_norm(call: Call) -> Outcome:
@@ -125,14 +138,29 @@ def batch_norm(call: Call) -> Outcome:
     gamma, beta = _channels(given.get("weight"), x), _channels(given.get("bias"), x)
     if not given.get("training", False):
         return _running(call, given, gamma, beta)
-    if call.preset.normalisation is not CONSTANT or _adaptive(gamma, beta):
+    eps = given.get("eps", 1e-5)
+    if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
+    if _adaptive(gamma, beta):
+        plain = partial(F.batch_norm, x, None, None, training=True, eps=eps)
+        return _adapted(call, plain, gamma, beta)
     dims = (0, *range(2, x.dim()))
 
     def f(h: Tensor) -> tuple[Tensor, Tensor]:
-        return call.run_with({id(x): h}), _rstd(h, dims, given.get("eps", 1e-5))
+        return call.run_with({id(x): h}), _rstd(h, dims, eps)
 
     return weighted(_Centred.apply(x, f, gamma, None, dims), beta)
+
+
+def _adapted(
+    call: Call, plain: Callable[[], Tensor], gamma: Tensor | None, beta: Tensor | None
+) -> Outcome:
+    """γ or β depend on the input too: a normalised value, times γ, plus β."""
+    with call.mode():
+        y = plain()
+        y = y if gamma is None else y * gamma
+        y = y if beta is None else y + beta
+    return Outcome(swap_backward(call.pruned(), y))
 
 
 def _running(

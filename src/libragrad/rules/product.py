@@ -112,7 +112,11 @@ def product_over(call: Call) -> Outcome:
 def variance(call: Call) -> Outcome:
     """Compute a variance, 2-homogeneous: half of the gradient (std is 1-homogeneous)."""
     share = 1.0 if call.preset.self_gating is OWN else 0.5
-    return Outcome(scale(call.run(), share), common(call.live))
+    value = call.run()
+    if isinstance(value, Tensor):
+        return Outcome(scale(value, share), common(call.live))
+    variance, mean = value  # var_mean
+    return Outcome((scale(variance, share), mean), common(call.live))
 
 
 def glu(call: Call) -> Outcome:

@@ -55,7 +55,7 @@ _GROUPS: list[tuple[Rule, str]] = [
         adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices
         adaptive_max_pool3d_with_indices fractional_max_pool2d max_unpool2d
         amax amin aminmax sort topk kthvalue median nanmedian mode msort cummax cummin
-        std
+        std std_mean
         """,
     ),
     (
@@ -95,7 +95,7 @@ _GROUPS: list[tuple[Rule, str]] = [
     (product.added_product, "addmm addmv addbmm baddbmm addcmul"),
     (product.power, "pow square rpow float_power"),
     (product.product_over, "prod"),
-    (product.variance, "var"),
+    (product.variance, "var var_mean"),
     (product.glu, "glu"),
     (product.polar, "polar"),
     (division.quotient, "div divide true_divide truediv rdiv rtruediv"),
@@ -116,8 +116,8 @@ _GROUPS: list[tuple[Rule, str]] = [
     (normalisation.group_norm, "group_norm"),
     (normalisation.instance_norm, "instance_norm"),
     (normalisation.batch_norm, "batch_norm"),
-    (attention.softmax, "softmax softmin _safe_softmax special_softmax"),
-    (attention.log_softmax, "log_softmax special_log_softmax"),
+    (attention.softmax, "softmax softmin _softmax _safe_softmax special_softmax"),
+    (attention.log_softmax, "log_softmax _log_softmax special_log_softmax"),
     (attention.log_sum_exp, "logsumexp special_logsumexp logaddexp logcumsumexp"),
     (attention.fused_attention, "scaled_dot_product_attention"),
     (positions.sampled, "grid_sample grid_sampler grid_sampler_2d grid_sampler_3d"),
