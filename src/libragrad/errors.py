@@ -4,7 +4,12 @@ LibraGradError
 ├── InputError            the caller's input cannot be explained (shape, NaN, nothing to explain)
 ├── TargetError           the target does not fit the model's output
 ├── OpaqueModelError      the model hides its operations (torch.jit)
-└── PresetError           a preset has no such row or treatment
+├── PresetError           a preset has no such row or treatment
+├── PictureError          a picture cannot be read
+├── DataError             a data set is not on disk as its layout says
+├── ModelError            a model cannot be had: unknown, unreachable, or its weights do not fit
+├── SaveError             a file cannot be written: its suffix, its folder, permission
+└── MissingExtraError     an optional package is not installed
 
 LibraGradWarning          an operation keeps its own gradient because no rule is known for it
 """
@@ -28,6 +33,26 @@ class OpaqueModelError(LibraGradError, TypeError):
 
 class PresetError(LibraGradError, ValueError):
     """A preset was asked for a row or a treatment that does not exist."""
+
+
+class PictureError(LibraGradError, ValueError):
+    """A picture cannot be read: no picture, cut short, or too large to be safe."""
+
+
+class DataError(LibraGradError, ValueError):
+    """A data set, or one record of it, is not on disk as its layout says."""
+
+
+class ModelError(LibraGradError, ValueError):
+    """A model cannot be had: its name is unknown, the network away, or its weights do not fit."""
+
+
+class SaveError(LibraGradError, OSError):
+    """A file cannot be written: unknown suffix, missing folder, no permission."""
+
+
+class MissingExtraError(LibraGradError, ImportError):
+    """An optional package is not installed; the message holds the command that installs it."""
 
 
 class LibraGradWarning(UserWarning):
