@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from libragrad.engine.places import Place, Places
+from libragrad.engine.tracing import dot
 from libragrad.rules.call import Call
 from libragrad.rules.status import Status, mark
 
 
 class Account:
     """A listener that keeps the books: biases by place, shares by operation, rules by count."""
+
+    counts = True
 
     def __init__(self, places: Places, tokens: list[Tensor], *, traces: bool = True) -> None:
         """Open the books. `tokens` are integer inputs whose embeddings are to be explained."""
@@ -63,14 +65,18 @@ class Account:
         mark(passed, Status.VALUE)
         return passed
 
-    def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
-        """Book ⟨g, b⟩."""
-        amount = float((g.to(torch.float64) * b.to(torch.float64)).sum()) if not (
-            g.is_complex() or b.is_complex()
-        ) else float((g * b.conj()).sum().real)
-        self.biases[place] += amount
-        if self.traces:
-            self.shares[place] -= amount
+    def entered(self, place: Place, b: Tensor, z: Tensor) -> None:
+        """Book ⟨g, b⟩ when the gradient g passes by."""
+
+        def hook(g: Tensor | None, b: Tensor = b) -> None:
+            if g is None:  # a branch that the output does not use has no gradient at all
+                return
+            amount = dot(g, b)
+            self.biases[place] += amount
+            if self.traces:
+                self.shares[place] -= amount
+
+        z.register_hook(hook)
 
     def share(self, place: Place, amount: float) -> None:
         """Book one operation's ⟨g_out, out⟩ or −⟨g_in, in⟩."""

@@ -15,6 +15,8 @@ class Listener(Protocol):
 
     traces: bool
     """True if every operation's own share of the gradient is wanted (an audit)."""
+    counts: bool
+    """True if additive constants are wanted."""
 
     def place(self, operation: str) -> Place:
         """Return where this operation is being called."""
@@ -33,8 +35,8 @@ class Listener(Protocol):
     ) -> Tensor | None:
         """Hear of an operation on constants; return what stands for its value, if not itself."""
 
-    def bias(self, place: Place, b: Tensor, g: Tensor) -> None:
-        """Hear that the additive constant b met the gradient g (b broadcasts to g)."""
+    def entered(self, place: Place, b: Tensor, z: Tensor) -> None:
+        """Hear that the additive constant b has entered at z (to which it broadcasts)."""
 
     def share(self, place: Place, amount: float) -> None:
         """Hear a part of ⟨g_out, out⟩ − Σ⟨g_in, in⟩ of an operation (only if it traces)."""

@@ -173,7 +173,7 @@ class BalancedMode(TorchFunctionMode):
         outcome = traced(listener, rule, call, place) if listener.traces else rule(call)
         if any(x.requires_grad for x in tensors_in(outcome.value)) or name is not None:
             listener.operation(place, outcome.rule or name)
-        if self.preset.bias is COUNTED:
+        if listener.counts and self.preset.bias is COUNTED:
             counted(listener, outcome, place)
         return outcome
 

@@ -19,19 +19,13 @@ _COPY = "_libragrad_copy"
 
 
 def counted(listener: Listener, outcome: Outcome, place: Place) -> None:
-    """Tell the listener ⟨g, b⟩ where the additive constant b enters, when g passes by."""
+    """Tell the listener of the additive constant that enters at the outcome, if there is one."""
     z = outcome.value
     if outcome.bias is None or not isinstance(z, Tensor) or not z.requires_grad:
         return
     b = outcome.bias()
-    if b is None:
-        return
-
-    def hook(g: Tensor | None, b: Tensor = b) -> None:
-        if g is not None:  # a branch that the output does not use has no gradient at all
-            listener.bias(place, b, g)
-
-    z.register_hook(hook)
+    if b is not None:
+        listener.entered(place, b, z)
 
 
 def traced(listener: Listener, rule: Rule, call: Call, place: Place) -> Outcome:
