@@ -59,10 +59,9 @@ def fused_attention(call: Call) -> Outcome:
     given = call.named(*names)
     q, k, v, mask = given["query"], given["key"], given["value"], given.get("attn_mask")
     if call.preset.attention is HALVES:
-        swaps = {id(q): scale(q, 1 / 4), id(k): scale(k, 1 / 4), id(v): scale(v, 1 / 2)}
-        if q is k or k is v:  # one tensor in two roles: give each role its own name
-            return Outcome(_by_roles(call, given))
-        return Outcome(call.run_with(swaps))
+        shared = {role: scale(given[role], share) for role, share in _SHARES.items()}
+        mask = mask if mask is None else scale(mask, 1 / 2)
+        return Outcome(call.native(**{**given, **shared, "attn_mask": mask}))
     if call.preset.attention is not CONSTANT:
         return Outcome(call.run())
     if not v.requires_grad:
@@ -77,11 +76,8 @@ def fused_attention(call: Call) -> Outcome:
     return Outcome(value, rule="attention (fused)")
 
 
-def _by_roles(call: Call, given: dict[str, Any]) -> Tensor:
-    roles = {"query": 1 / 4, "key": 1 / 4, "value": 1 / 2}
-    scaled = {role: scale(given[role], share) for role, share in roles.items()}
-    y: Tensor = call.native(**{**given, **scaled})
-    return y
+_SHARES = {"query": 1 / 4, "key": 1 / 4, "value": 1 / 2}
+"""Halves of halves: A V gives ½ to V and ½ to A, and A's half goes to Q and K by halves."""
 
 
 def _has_fused_kernel(given: dict[str, Any]) -> bool:
@@ -146,10 +142,8 @@ def transposed_attention(
     keys = k.repeat_interleave(groups, 1) if groups > 1 else k
     if causal and q.shape[2] != k.shape[2]:
         corner = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).tril_()
-        mask, causal = (
-            torch.zeros_like(corner, dtype=q.dtype).masked_fill_(~corner, -math.inf),
-            False,
-        )
+        mask = torch.zeros_like(corner, dtype=q.dtype).masked_fill_(~corner, -math.inf)
+        causal = False
     if mask is not None and mask.dim() == 2:
         mask = mask[None, None]
     if mask is None or mask.shape[2] == 1:
