@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from conformance.case import Skipped, Subject
+from conformance.randomise import Undrawn
 
 TABLE = Path(__file__).parent / "data" / "timm.json"
 CANDIDATES = (64, 96, 112, 128, 160, 192, 224, 256)
@@ -98,7 +99,7 @@ def _create(name: str, side: int | None = None) -> nn.Module:
     import timm
 
     options = {} if side is None else {"img_size": side}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Undrawn():
         warnings.simplefilter("ignore")
         model: nn.Module = timm.create_model(name, pretrained=False, **options)
     return model.eval()

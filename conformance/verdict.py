@@ -62,11 +62,12 @@ def judge(zoo: str, name: str, build: Callable[[str], Subject], native: bool = F
     """
     start = time.perf_counter()
     row = Row(zoo, name, NATIVE)
+    torch.manual_seed(0)
     try:
         subject = build(name)
         row.note = subject.note
         row.parameters = sum(p.numel() for p in subject.model.parameters())
-        randomise(subject.model)
+        randomise(subject.model.double())
         _judge(subject, row, native)
     except Skipped as reason:
         row.verdict, row.detail = SKIPPED, str(reason)
