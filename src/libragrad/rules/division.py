@@ -22,7 +22,7 @@ def quotient(call: Call) -> Outcome:
     if given.get("rounding_mode") is not None:
         return Outcome(call.pruned())
     a, b = given["input"], given["other"]
-    if call.name in ("rdiv", "rtruediv"):
+    if call.name == "rdiv":
         a, b = b, a
     over = isinstance(a, Tensor) and a.requires_grad
     if isinstance(b, Tensor) and b.requires_grad:

@@ -35,13 +35,13 @@ _GROUPS: list[tuple[Rule, str]] = [
         dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout native_dropout
         avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d
         adaptive_avg_pool3d pixel_shuffle pixel_unshuffle channel_shuffle
-        interpolate upsample upsample_nearest1d upsample_nearest2d upsample_nearest3d
+        interpolate upsample_nearest1d upsample_nearest2d upsample_nearest3d
         upsample_linear1d upsample_bilinear2d upsample_bicubic2d upsample_trilinear3d
         _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_bilinear2d_aa
         _upsample_bicubic2d_aa atleast_1d atleast_2d atleast_3d
         fft_fft fft_ifft fft_rfft fft_irfft fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_fftn
         fft_ifftn fft_rfftn fft_irfftn fft_hfft fft_ihfft fft_fftshift fft_ifftshift stft istft
-        combinations requires_grad_ feature_alpha_dropout nested_to_padded_tensor squeeze_copy
+        combinations feature_alpha_dropout squeeze_copy
         pin_memory
         """,
     ),
@@ -79,7 +79,7 @@ _GROUPS: list[tuple[Rule, str]] = [
         affine.piecewise_constant,
         "sign sgn round floor ceil trunc fix heaviside floor_divide rfloordiv",
     ),
-    (product.elementwise_product, "mul multiply rmul"),
+    (product.elementwise_product, "mul multiply"),
     (
         product.matrix_product,
         """
@@ -98,14 +98,14 @@ _GROUPS: list[tuple[Rule, str]] = [
     (product.variance, "var var_mean"),
     (product.glu, "glu"),
     (product.polar, "polar"),
-    (division.quotient, "div divide true_divide truediv rdiv rtruediv"),
+    (division.quotient, "div divide true_divide rdiv"),
     (division.reciprocal, "reciprocal rsqrt"),
     (secant.root, "sqrt"),
     (activation.gated_activation, "gelu silu mish hardswish"),
     (
         secant.secant,
         """
-        sigmoid special_expit hardsigmoid logsigmoid log_sigmoid tanh softplus softsign tanhshrink
+        sigmoid special_expit hardsigmoid log_sigmoid tanh softplus softsign tanhshrink
         elu selu celu exp exp2 expm1 special_expm1 log1p special_log1p log log2 log10 sin cos tan
         sinh cosh asin acos atan asinh acosh atanh arctan erf erfc special_erf special_erfc
         special_ndtr sinc logit special_logit atan2 arctan2 angle
