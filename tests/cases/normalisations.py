@@ -200,6 +200,11 @@ def rms_by_inverse_root(x: Tensor) -> Tensor:
     return GAMMA * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 0.1))
 
 
+def rms_own(x: Tensor, one: Tensor) -> Tensor:
+    """With every gradient its own, the ε is a bias."""
+    return GAMMA * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 0.1 * one))
+
+
 INVERSE_ROOT = by("rsqrt", rms_by_inverse_root, RMS.reference, CUBE, note="RMSNorm written out")
 
 WRITTEN_OUT = [
@@ -208,7 +213,7 @@ WRITTEN_OUT = [
     written("std", by_deviation, 0.0, "LayerNorm written out"),
     written("std_mean", by_both, 0.0, "LayerNorm written out"),
     INVERSE_ROOT,
-    under(LIBRA.without("normalisation", "self_gating"), INVERSE_ROOT),
+    under(LIBRA.without("normalisation", "self_gating"), INVERSE_ROOT, rms_own),
     under(DECOMPX, INVERSE_ROOT, RMS.reference),
     by(
         "norm",

@@ -44,7 +44,6 @@ POWERS = [
         positive=True,
     ),
     by("rpow", lambda x: 2**x, secant(lambda x: 2**x)),
-    by("rpow", lambda x: C.__rpow__(2) * x, lambda x, one: 2**C * x, note="of a constant"),
     by("square", torch.square, SQUARE.reference),
     by("square", lambda x: x.clone().square_(), SQUARE.reference, note="in place"),
     by("float_power", lambda x: x.float_power(2), SQUARE.reference),

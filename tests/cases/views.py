@@ -17,7 +17,7 @@ CASES = [
     own("reshape", lambda x: torch.reshape(shape=(2, 6), input=x), note="out of order"),
     *methods("view_as reshape_as", torch.zeros(2, 6)),
     *methods("expand_as type_as", torch.zeros(MATRIX, dtype=torch.float64)),
-    *methods("flatten ravel contiguous clone cpu double requires_grad_ resolve_conj resolve_neg"),
+    *methods("flatten ravel contiguous clone cpu double resolve_conj resolve_neg"),
     own("alias", aten.alias.default),
     own("to", lambda x: x.to(dtype=torch.float64)),
     own("to", lambda x: x.to("cpu", torch.float64, copy=True), note="copy"),

@@ -104,6 +104,7 @@ def attention(
         seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
         scores = scores.masked_fill(~seen, -torch.inf)
     if mask is not None:
-        more = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, -torch.inf)
-        scores = scores + (more if mask.dtype == torch.bool else mask)
+        if mask.dtype == torch.bool:
+            mask = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, -torch.inf)
+        scores = scores + mask
     return const(scores.softmax(-1).nan_to_num(0.0)) @ v
