@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from libragrad.engine.audit import Audit, Leak, audit
 from libragrad.engine.balanced import balanced
 from libragrad.errors import (
+    GeometryError,
     InputError,
     LibraGradError,
     LibraGradWarning,
@@ -41,6 +42,7 @@ __all__ = [
     "PRESETS",
     "STANDARD",
     "Audit",
+    "GeometryError",
     "InputError",
     "Leak",
     "LibraGradError",
