@@ -17,6 +17,7 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("projection_dim", "width", "output_hidden_size", "output_proj_dim"), 32),
     **dict.fromkeys(("conv_dim_size", "fpn_hidden_size", "qformer_hidden_size", "proj_dim"), 32),
     **dict.fromkeys(("text_hidden_size", "vision_hidden_size", "mm_hidden_size"), 32),
+    **dict.fromkeys(("out_hidden_size",), 32),
     **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers", "depth"), 2),
     **dict.fromkeys(("encoder_layers", "decoder_layers", "num_encoder_layers", "layers"), 2),
     **dict.fromkeys(("num_decoder_layers", "encoder_num_hidden_layers"), 2),
@@ -57,6 +58,7 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("max_source_positions", "max_target_positions", "max_length_positions"), 64),
     **dict.fromkeys(("sliding_window", "attention_window", "local_attention", "window_size"), 4),
     "image_size": 32,
+    "mm_tokens_per_image": 4,
     "patch_size": 8,
     "input_size": (32, 32),
     "num_labels": 5,
@@ -93,6 +95,8 @@ def tiny(config_class: type[Any], overrides: dict[str, Any] | None = None) -> An
             values[name] = [min(depth, 2) for depth in value]
         elif name == "layer_types" and isinstance(value, list):
             values[name] = _kinds(value)
+        elif name == "rope_parameters" and isinstance(value, dict):
+            values[name] = _rotary(value)
     values.update(overrides)
     return config_class(**values)
 
@@ -101,6 +105,19 @@ def _kinds(layers: list[str]) -> list[str]:
     """Two layers that keep the two first kinds of layer there are, so that each is met."""
     kinds = list(dict.fromkeys(layers))[:2]
     return (kinds * 2)[:2]
+
+
+def _rotary(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Rotary parameters whose sections (time, height, width) fill half of a head of eight.
+
+    >>> _rotary({"mrope_section": [16, 24, 24]})
+    {'mrope_section': [2, 1, 1]}
+    """
+    parameters = {key: _rotary(x) if isinstance(x, dict) else x for key, x in parameters.items()}
+    if parameters.get("mrope_section"):
+        half = int(4 * (parameters.get("partial_rotary_factor") or 1))
+        parameters["mrope_section"] = [half - half // 2, half // 4 or half // 2, half // 4]
+    return parameters
 
 
 def _scalar(value: Any) -> bool:

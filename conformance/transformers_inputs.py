@@ -28,28 +28,30 @@ def synthesise(model: nn.Module, overrides: dict[str, Any] | None = None) -> dic
     names = [main] if isinstance(main, str) else list(main)
     names += [name for name in COMPANIONS if name in accepted and name not in names]
     generator = torch.Generator().manual_seed(1)
-    inputs: dict[str, Any] = {}
-    for name in names:
-        if name in accepted and name in MAKERS:
-            inputs[name] = MAKERS[name](config, generator)
+    made = {name for name in names if name in accepted and name in MAKERS}
+    inputs = {name: MAKERS[name](config, generator) for name in names if name in made}
     for name, value in (overrides or {}).items():
-        if value is None:
-            inputs.pop(name, None)
-        elif callable(value):
-            inputs[name] = value(model)
-        elif isinstance(value, tuple):
-            inputs[name] = torch.randn(value, generator=generator)
-        else:
-            inputs[name] = value
+        inputs[name] = _given(value, model, generator)
+    inputs = {name: value for name, value in inputs.items() if value is not None}
     required = {name for name, p in accepted.items() if p.default is p.empty}
     if "grid_thw" in required:
         inputs = _patches(
             config, generator, "hidden_states" if "hidden_states" in accepted else main
         )
+    _measure_images(model, inputs, generator)
     _place_images(model, inputs)
+    if "mm_token_type_ids" in accepted and "image_grid_thw" in inputs:
+        inputs["mm_token_type_ids"] = (inputs["input_ids"] == _image_token(config)).long()
     if padded(config) and "attention_mask" in accepted and set(inputs) == {"input_ids"}:
         inputs["attention_mask"] = mask()
     return inputs
+
+
+def _given(value: Any, model: nn.Module, generator: torch.Generator) -> Any:
+    """What an override stands for."""
+    if isinstance(value, tuple):
+        return torch.randn(value, generator=generator)
+    return value(model) if callable(value) else value
 
 
 def padded(config: Any) -> bool:
@@ -79,6 +81,23 @@ def boxes(limit: int = 900) -> Tensor:
     return torch.cat([corner, corner + extent], -1)
 
 
+def _measure_images(model: nn.Module, inputs: dict[str, Any], generator: torch.Generator) -> None:
+    """Give what a model asks for beside an image: its size, or its grid of patches."""
+    get = getattr(model, "get_image_features", None)
+    asked = () if get is None else inspect.signature(get).parameters
+    if "image_grid_thw" in asked and "pixel_values" in inputs:
+        patches = _patches(model.config, generator, "pixel_values")
+        inputs |= {"pixel_values": patches["pixel_values"], "image_grid_thw": patches["grid_thw"]}
+    if "image_sizes" in asked and "pixel_values" in inputs:
+        inputs["image_sizes"] = torch.tensor([list(inputs["pixel_values"].shape[-2:])] * BATCH)
+
+
+def _image_token(config: Any) -> int | None:
+    """The token that stands for a piece of an image."""
+    token: int | None = _find(config, "image_token_id", "image_token_index")
+    return token
+
+
 def _patches(config: Any, generator: torch.Generator, name: str) -> dict[str, Any]:
     """Two images of 4 × 4 flattened patches, as the towers take them that mix image sizes."""
     channels = _find(config, "in_channels", "in_chans", "num_channels", default=3)
@@ -90,7 +109,7 @@ def _patches(config: Any, generator: torch.Generator, name: str) -> dict[str, An
 
 def _place_images(model: nn.Module, inputs: dict[str, Any]) -> None:
     """Put as many image tokens into `input_ids` as the vision tower gives features."""
-    token = _find(model.config, "image_token_id", "image_token_index")
+    token = _image_token(model.config)
     get = getattr(model, "get_image_features", None)
     if token is None or get is None or not {"pixel_values", "input_ids"} <= inputs.keys():
         return

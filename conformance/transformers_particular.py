@@ -25,6 +25,11 @@ SERIES = {
     "lags_sequence": [1, 2],
     "num_time_features": 1,
 }
+ANY_RESOLUTION = {"image_grid_pinpoints": [[32, 32]]}
+QUERIES = {"image_token_index": 3, "num_query_tokens": 4}
+SECTIONS = {"rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}}
+THREE_AXES = {"text_config": SECTIONS}
+WINDOWS: dict[str, Any] = {**THREE_AXES, "vision_config": {"window_size": 32}}
 MAMBA_HEADS = {"mamba_n_heads": 8, "mamba_n_groups": 2, "mamba_d_state": 8, "num_hidden_layers": 2}
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -34,6 +39,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "Autoformer": {**SERIES, "moving_average": 3, "label_length": 2},
     "BailingHybrid": ALL_HEADS,
     "Bamba": MAMBA_HEADS,
+    "Blip2": QUERIES,
     "BridgeTower": {
         "hidden_size": 128,
         "num_hidden_layers": 2,
@@ -51,13 +57,26 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "neck_hidden_sizes": [8, 16, 24, 32],
     },
     "DeepseekV": ALL_HEADS,
+    "DeepseekV2": {**ALL_HEADS, "num_experts_per_tok": 2},
     "DeepseekVL": {},
     "DeformableDetr": {"backbone_config": RESNET, "backbone": None, "num_feature_levels": 3},
     "Detr": {"backbone_config": RESNET_LAST, "backbone": None},
     "DonutSwin": SWIN,
     "EfficientNet": {"width_coefficient": 0.5, "depth_coefficient": 0.5, "hidden_dim": 640},
-    "Esm": {"vocab_size": 99, "token_dropout": False, "emb_layer_norm_before": True},
+    "Esm": {
+        "vocab_size": 99,
+        "token_dropout": False,
+        "pad_token_id": 0,
+        "emb_layer_norm_before": True,
+    },
     "FocalNet": {"embed_dim": 16, "image_size": 64, "patch_size": 4},
+    "Glm46V": THREE_AXES,
+    "Glm4v": THREE_AXES,
+    "Glm4vText": SECTIONS,
+    "GlmImage": THREE_AXES,
+    "GlmImageText": SECTIONS,
+    "GlmOcr": THREE_AXES,
+    "GlmOcrText": SECTIONS,
     "GPTJ": {"rotary_dim": 8},
     "GPTNeoFor": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
     "GPTNeoModel": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
@@ -66,9 +85,12 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "Hiera": {"image_size": [64, 64], "depths": [1, 1, 2, 1]},
     "HunYuan": {"head_dim": 8},
     "Informer": {**SERIES, "label_length": 2},
+    "InstructBlip": QUERIES,
     "LayoutLMv3": {"coordinate_size": 6, "shape_size": 4, "input_size": 32},
     "Levit": {"image_size": 64, "patch_size": 16, "hidden_sizes": [32, 48, 64]},
     "Lilt": {"hidden_size": 48},
+    "LlavaNext": ANY_RESOLUTION,
+    "LlavaOnevision": ANY_RESOLUTION,
     "LongcatFlash": ALL_HEADS,
     "Mamba2": {"num_heads": 8, "n_groups": 2, "state_size": 8},
     "MaskFormerSwin": SWIN,
@@ -86,6 +108,11 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "Perceiver": {"num_latents": 8, "d_latents": 32, "num_self_attends_per_block": 2},
     "Pvt": {"image_size": 64, "depths": [1, 1, 1, 1]},
     "PoolFormer": {"depths": [1, 1, 1, 1], "hidden_sizes": [16, 24, 32, 48]},
+    "Qwen2VL": THREE_AXES,
+    "Qwen2VLText": SECTIONS,
+    "Qwen2_5_VL": WINDOWS,
+    "Qwen2_5_VLText": SECTIONS,
+    "Qwen2_5_Vision": {"window_size": 32},
     "ResNet": {"depths": [1, 1, 1, 1]},
     "Swin2SR": {
         "embed_dim": 24,
@@ -126,6 +153,8 @@ SERIES_INPUTS: dict[str, Any] = {
 }
 PATCH_SERIES: dict[str, Any] = {"past_values": (BATCH, 32, 2)}
 IMAGE_32 = {"pixel_values": (BATCH, 3, 32, 32)}
+TILED = {"pixel_values": (BATCH, 2, 3, 32, 32)}
+ONE_IMAGE = {"pixel_values": (BATCH, 1, 3, 32, 32)}
 IMAGE_64 = {"pixel_values": (BATCH, 3, 64, 64)}
 
 INPUTS: dict[str, dict[str, Any]] = {
@@ -151,20 +180,28 @@ INPUTS: dict[str, dict[str, Any]] = {
     "Dia": {
         "decoder_input_ids": lambda model: ids(torch.Generator()).unsqueeze(-1).repeat(1, 1, 9)
     },
+    "ColModernVBert": ONE_IMAGE,
     "Flava": {"pixel_values": (BATCH, 3, 32, 32)},
     "GlmAsr": {"input_features": (BATCH, 128, 64)},
+    "Idefics": ONE_IMAGE,
+    "Idefics3VisionTransformer": IMAGE_32,
     "Informer": SERIES_INPUTS,
     "InstructBlip": {"qformer_input_ids": lambda model: ids(torch.Generator())},
+    "LlavaNext": TILED,
+    "LlavaOnevision": TILED,
     "Lxmert": {"visual_feats": (BATCH, 6, 2048), "visual_pos": torch.rand(BATCH, 6, 4)},
     "MT5ForSequence": {"input_ids": _ended},
     "MT5Model": {},
     "Mgpstr": {"pixel_values": (BATCH, 3, 32, 128)},
+    "ModernVBert": ONE_IMAGE,
     "Musicgen": {"input_ids": _codebooks, "decoder_input_ids": None},
     "PatchTS": PATCH_SERIES,
     "Perceiver": {"inputs": (BATCH, TOKENS, 32)},
     "PeVideoModel": {"pixel_values_videos": (BATCH, 4, 3, 64, 64)},
     "ResNet": IMAGE_64,
     "TableTransformer": IMAGE_64,
+    "SmolVLM": ONE_IMAGE,
+    "SmolVLMVision": IMAGE_32,
     "T5ForSequence": {"input_ids": _ended},
     "TimeSeriesTransformer": SERIES_INPUTS,
     "UMT5ForSequence": {"input_ids": _ended},
