@@ -13,10 +13,11 @@ from libragrad.engine.account import Account
 from libragrad.engine.balanced import balanced
 from libragrad.engine.inputs import original, prepare
 from libragrad.engine.places import Place, Places
-from libragrad.engine.target import Target, scalars
+from libragrad.engine.target import scalars
 from libragrad.engine.tracing import dot
 from libragrad.errors import InputError
 from libragrad.presets import LIBRA, Preset
+from libragrad.targets.specs import Target
 
 
 class Leak(NamedTuple):
