@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["accuracy_curve", "aopc_curve", "predicted_label"]
+__all__ = ["accuracy_curve", "agreement", "aopc_curve", "drop", "predicted_label"]
 
 
 def predicted_label(unmasked: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def accuracy_curve(unmasked: Tensor, masked: Tensor, reference: Tensor) -> Tenso
     [[1.0, 1.0, 0.0]]
     """
     logits = _points(unmasked, masked, reference)
-    return (predicted_label(logits) == reference[:, None]).double()
+    return agreement(predicted_label(logits), reference)
 
 
 def aopc_curve(unmasked: Tensor, masked: Tensor, reference: Tensor) -> Tensor:
@@ -51,6 +51,30 @@ def aopc_curve(unmasked: Tensor, masked: Tensor, reference: Tensor) -> Tensor:
     logits = _points(unmasked, masked, reference)
     index = reference[:, None, None].expand(-1, logits.shape[1], 1)
     probability = logits.softmax(dim=-1).gather(-1, index).squeeze(-1)
+    return drop(probability)
+
+
+def agreement(prediction: Tensor, reference: Tensor) -> Tensor:
+    """1 where a predicted class (images, points) is the reference (images,): the accuracy curve.
+
+    For predictions that were stored; from logits take `accuracy_curve`.
+
+    >>> import torch
+    >>> agreement(torch.tensor([[1, 1, 0]]), torch.tensor([1])).tolist()
+    [[1.0, 1.0, 0.0]]
+    """
+    return (prediction == reference[:, None]).double()
+
+
+def drop(probability: Tensor) -> Tensor:
+    """What of the first point's probability is lost at each point (images, points): the AOPC curve.
+
+    For probabilities of the reference that were stored; from logits take `aopc_curve`.
+
+    >>> import torch
+    >>> drop(torch.tensor([[0.75, 0.5, 0.0]])).tolist()
+    [[0.0, 0.25, 0.75]]
+    """
     return probability[:, :1] - probability
 
 
