@@ -72,11 +72,11 @@ class Preset:
     def __post_init__(self) -> None:
         """Refuse a treatment that a row does not know."""
         for row, meanings in MEANINGS.items():
-            if getattr(self, row) not in meanings:
-                allowed = ", ".join(treatment.name for treatment in meanings)
-                raise PresetError(
-                    f"row {row!r} cannot be {getattr(self, row)!r}; it can be one of {allowed}"
-                )
+            treatment = getattr(self, row)
+            if treatment not in meanings:
+                given = treatment.name if isinstance(treatment, Treatment) else repr(treatment)
+                allowed = ", ".join(each.name for each in meanings)
+                raise PresetError(f"row {row!r} cannot be {given}; it can be one of {allowed}")
 
     def replace(self, name: str | None = None, /, **rows: Treatment) -> Preset:
         """Return a preset with some rows replaced, under a name of its own."""
@@ -94,7 +94,8 @@ class Preset:
         """Return the preset as a table."""
         cells = [(row, getattr(self, row)) for row in ROWS]
         lines = [
-            f"  {row:<14}{treatment.value:<14}{MEANINGS[row][treatment]}" for row, treatment in cells
+            f"  {row:<14}{treatment.value:<14}{MEANINGS[row][treatment]}"
+            for row, treatment in cells
         ]
         return "\n".join([self.name, *lines])
 
@@ -103,7 +104,7 @@ def _known(row: str) -> str:
     if row in ROWS:
         return row
     near = difflib.get_close_matches(row, ROWS, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     raise PresetError(f"a preset has no row {row!r}{hint} Its rows are {', '.join(ROWS)}.")
 
 
