@@ -18,7 +18,7 @@ HEADS = (2, 3, 5, 4)  # batch, heads, tokens, channels of a head
 SEEN = torch.tensor([True, True, False, True, True])
 PAIRS = constant_of(5, 5) > -1
 FIRST_BLIND = PAIRS & (torch.arange(5) != 0)[:, None]
-BIAS = constant_of(3, 5, 5)
+BIAS = constant_of(1, 3, 5, 5)
 
 NAME = "scaled_dot_product_attention"
 
@@ -75,12 +75,13 @@ MASKS = [
     fused("pairs masked, by image", mask=PAIRS.expand(2, 1, 5, 5)),
     fused("a query that sees nothing", mask=FIRST_BLIND),
     fused("biased", mask=BIAS),
-    fused("biased, by image", mask=BIAS[None]),
-    fused("biased by key", mask=BIAS[:, :1]),
+    fused("biased by a mask of three dimensions", mask=BIAS[0]),
+    fused("biased by key", mask=BIAS[:, :, :1]),
     fused("biased by query", mask=BIAS[..., :1]),
     fused("biased and masked", mask=BIAS.masked_fill(~PAIRS, -torch.inf)),
     fused("masked across", *cross(4, 6), mask=constant_of(4, 6) > -1),
     fused("masked without heads", *[(3, 5, 4)] * 3, mask=PAIRS),
+    fused("biased by image", mask=constant_of(2, 1, 5, 5)),
     fused("masked with a scale", mask=BIAS, scale=0.3),
 ]
 
@@ -99,7 +100,7 @@ GROUPS = [
     fused("grouped, one head of keys", (2, 6, 5, 4), *[(2, 1, 5, 4)] * 2, grouped=True),
     fused("grouped, causal", *GROUPED, grouped=True, causal=True),
     fused("grouped, masked", *GROUPED, grouped=True, mask=PAIRS),
-    fused("grouped, biased by image", *GROUPED, grouped=True, mask=BIAS[:1, None]),
+    fused("grouped, biased by image", *GROUPED, grouped=True, mask=BIAS[:, :1]),
 ]
 
 
@@ -154,7 +155,7 @@ LIVE_BIAS = by(
     with_live_bias,
     lambda q, k, v, bias, one: attention(q, k, v, const(bias)),
     *[HEADS] * 3,
-    (3, 5, 5),
+    (1, 3, 5, 5),
     note="biased by the input",
 )
 SHARED = by(
