@@ -16,7 +16,7 @@ from libragrad.engine.opening import opened
 from libragrad.engine.tracing import counted, traced
 from libragrad.errors import LibraGradWarning
 from libragrad.presets import COUNTED, Preset
-from libragrad.rules.call import Call, Outcome, Rule, name_of_rule, tensors_in
+from libragrad.rules.call import Call, Given, Outcome, Rule, name_of_rule, tensors_in
 from libragrad.rules.status import MARK, Status, common, mark
 from libragrad.rules.table import RULES
 
@@ -36,10 +36,14 @@ _OPENED = frozenset({"batch_norm", "instance_norm", "grad", "backward"})
 """Python functions that are opened although their name has a rule (or must run under the mode)."""
 
 
+_FOLDED = frozenset({"linear", "matmul"})
+"""Operations whose last bits depend on whether a parameter wants a gradient."""
+
+
 class Entry:
     """What to do with one spelling of an operation; found once, then looked up."""
 
-    __slots__ = ("body", "flag", "in_place", "name", "rule", "rule_name", "silent")
+    __slots__ = ("body", "flag", "folds", "in_place", "name", "rule", "rule_name", "silent")
 
     def __init__(self, func: Callable[..., Any]) -> None:
         """Find the rule of `func`, or its opened body."""
@@ -48,6 +52,7 @@ class Entry:
         self.rule: Rule | None = RULES.get(self.name)
         self.rule_name = None if self.rule is None else name_of_rule(self.rule)
         self.flag = _position_of_inplace(func)
+        self.folds = self.name in _FOLDED and not self.in_place
         wants_body = self.name in _OPENED or self.rule is None or self.flag is not None
         self.body = opened(func) if wants_body else None
         self.silent = self.name in _SILENT and self.body is None
@@ -92,11 +97,12 @@ class BalancedMode(TorchFunctionMode):
         if not torch.is_grad_enabled():
             return func(*args, **kwargs)
         live: list[Tensor] = []
+        given = (args, kwargs) if entry.folds else None
         args = tuple([self._sort(x, live) for x in args])
         kwargs = {key: self._sort(x, live) for key, x in kwargs.items()} if kwargs else kwargs
         if not live:
-            return self._on_constants(func, entry, args, kwargs)
-        return self._on_values(func, entry, args, kwargs, live)
+            return self._on_constants(func, entry, args, kwargs, given)
+        return self._on_values(func, entry, args, kwargs, live, given)
 
     def _sort(self, x: Any, live: list[Tensor]) -> Any:
         """Make parameters constant, wherever they are in an argument, and collect what is live."""
@@ -115,9 +121,18 @@ class BalancedMode(TorchFunctionMode):
         return x
 
     def _on_constants(
-        self, func: Callable[..., Any], entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        func: Callable[..., Any],
+        entry: Entry,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        given: Given | None,
     ) -> Any:
-        value = func(*args, **kwargs)
+        if given is None:
+            value = func(*args, **kwargs)
+        else:
+            with torch.no_grad():
+                value = func(*given[0], **given[1])
         if self.listener is None:
             return value
         instead = self.listener.constants(entry.name, args, kwargs, value)
@@ -130,6 +145,7 @@ class BalancedMode(TorchFunctionMode):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         live: list[Tensor],
+        given: Given | None,
     ) -> Any:
         listener = self.listener
         if entry.in_place and not args:
@@ -141,7 +157,7 @@ class BalancedMode(TorchFunctionMode):
             return value
         native = _functional(func) if entry.in_place else func
         call = Call(
-            entry.name, native, args, kwargs, self.preset, live, lambda: self, entry.in_place
+            entry.name, native, args, kwargs, self.preset, live, lambda: self, entry.in_place, given
         )
         if entry.rule is None:
             return self._without_rule(func, entry, call)

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from libragrad.presets import Preset
 from libragrad.rules.status import Status
 
 Tensors: TypeAlias = Any
 """What an operation returns: a tensor, or a (named) tuple or list of tensors."""
+
+
+Given: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+"""Arguments and keyword arguments."""
 
 
 @dataclass(slots=True)
@@ -35,6 +39,8 @@ class Call:
     """Puts the same preset on whatever a rule computes inside it."""
     in_place: bool = False
     """True if the model asked for the result in place of the first argument."""
+    given: Given | None = None
+    """The arguments as the model gave them, of an operation whose value depends on their flags."""
 
     def run(self) -> Tensors:
         """Run the operation as PyTorch does, with PyTorch's own gradient."""
@@ -48,6 +54,21 @@ class Call:
     def pruned(self) -> Tensors:
         """Run the operation on constants: the result is a constant too."""
         return self.run_with({id(x): x.detach() for x in self.live})
+
+    def as_given(self) -> Tensors:
+        """Run the operation for its value alone, on the model's own parameters.
+
+        PyTorch folds a batch into a matrix product or not by whether the matrix wants a gradient,
+        even where nobody records one, and the last bits differ.
+        """
+        args, kwargs = self.given or (self.args, self.kwargs)
+        with torch.no_grad():
+            return self.native(*args, **kwargs)
+
+    @property
+    def on_parameters(self) -> bool:
+        """True if an argument is a parameter of the model."""
+        return any(isinstance(x, nn.Parameter) for x in tensors_in(self.given))
 
     def named(self, *names: str) -> dict[str, Any]:
         """Return the arguments by name, for an operation with these positional parameters."""

@@ -30,7 +30,10 @@ def elementwise_product(call: Call) -> Outcome:
 
 def matrix_product(call: Call) -> Outcome:
     """a @ b, and any other multilinear contraction (bmm, einsum, outer)."""
-    return _product(call, call.live, matrix=True)
+    outcome = _product(call, call.live, matrix=True)
+    if call.on_parameters:
+        outcome.value = swap_backward(call.as_given(), outcome.value)
+    return outcome
 
 
 def linear_layer(call: Call) -> Outcome:
@@ -38,14 +41,9 @@ def linear_layer(call: Call) -> Outcome:
     names = ("input", "weight", "bias")
     given = call.named(*names)
     x, b = given["input"], given.get("bias")
-    if call.preset.attention is not CONSTANT or any(t is not x for t in call.live):
+    if any(t is not x for t in call.live):
         return _layer(call, names, _row)
-
-    def run() -> Tensor:
-        y: Tensor = call.pruned()
-        return y
-
-    return weighted(FrozenLinear.apply(x, given["weight"], run), b)
+    return weighted(FrozenLinear.apply(x, given["weight"], call.as_given), b)
 
 
 def convolution(call: Call) -> Outcome:
