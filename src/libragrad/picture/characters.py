@@ -1,0 +1,110 @@
+"""A sheet as characters: its maps side by side as far as the room goes, and the rest below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from libragrad.picture.aside import aside
+from libragrad.picture.blocks import beside, columns_of, digits, fold, half_blocks
+from libragrad.picture.colour import Pixels, colours, overlay
+from libragrad.picture.legend import caption, legend
+from libragrad.picture.look import Look
+from libragrad.picture.numeral import plain
+from libragrad.picture.sheet import Cell, Sheet
+
+__all__ = ["characters", "harmless"]
+
+WIDEST, LEAST, GAP = 40, 20, 2
+
+
+def characters(sheet: Sheet, look: Look, depth: int, columns: int = 80) -> str:
+    """The sheet for a terminal of `depth` colours and so many columns.
+
+    With no colours there are no pictures: maps are digits, and symbols are spelled in ASCII.
+    """
+    shown = aside(sheet) if depth else None
+    pictures = shown.pictures if shown else ()
+    before = shown is not None and shown.place == "left"
+    width = _width(sheet, columns, len(sheet.columns) + before, depth)
+    lines: list[str] = []
+    if shown is not None and not before:
+        lines += _side_by_side([_photo(p, width, depth) for p in pictures], width, columns)
+    for index, (name, cells) in enumerate(zip(sheet.rows, sheet.cells, strict=True)):
+        blocks = [_photo(p, width, depth) for p in pictures[index : index + 1]] if before else []
+        if before and not blocks and _each(width, columns) > len(cells):
+            blocks = [[]]  # maps stay below those of the row above
+        pairs = zip(cells, sheet.columns, strict=True)
+        blocks += [_map(cell, head, sheet, look, depth, width) for cell, head in pairs]
+        lines += [*_wrapped(name, columns), "", *_side_by_side(blocks, width, columns)]
+    lines += _legend(sheet, look, depth, columns)
+    return "\n".join(lines) + "\n"
+
+
+def harmless(text: str) -> str:
+    r"""The text without characters that could command a terminal.
+
+    >>> harmless("a\x1b[31mb")
+    'a [31mb'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _width(sheet: Sheet, columns: int, count: int, depth: int) -> int:
+    if not depth:  # two characters a patch
+        widest = 2 * max(cell.map.shape[1] for cell in sheet.every())
+        return min(columns, max(LEAST, widest))
+    return min(columns, max(LEAST, min(WIDEST, (columns + GAP) // count - GAP)))
+
+
+def _each(width: int, columns: int) -> int:
+    """How many blocks of that width fit beside each other."""
+    return max(1, (columns + GAP) // (width + GAP))
+
+
+def _side_by_side(blocks: Sequence[list[str]], width: int, columns: int) -> list[str]:
+    """Blocks in as many lines of blocks as the room asks for."""
+    each, lines = _each(width, columns), []
+    for start in range(0, len(blocks), each):
+        part = blocks[start : start + each]
+        lines += [*beside(part, [width] * len(part)), ""]
+    return lines
+
+
+def _photo(picture: Pixels, width: int, depth: int) -> list[str]:
+    return ["picture", *half_blocks(fold(picture, width), depth)]
+
+
+def _map(cell: Cell, heading: str, sheet: Sheet, look: Look, depth: int, width: int) -> list[str]:
+    """A heading, the map, and what is said of it."""
+    ends = sheet.limits(look.how)
+    if depth:
+        # So few colours cannot tell the scale's from those of a picture below it.
+        opacity = look.opacity if depth > 256 else 1.0
+        pixels = overlay(cell.map, cell.picture, look.how, opacity, ends[cell.scale])
+        drawn = half_blocks(fold(pixels, width), depth)
+    else:
+        drawn = digits(cell.map, look.how, ends[cell.scale], width)
+    said = [line for words in caption(cell, ends, look.how) for line in _wrapped(words, width)]
+    lines = [*_wrapped(heading, width, lines=1), *drawn, *said]
+    return lines if depth else [plain(line) for line in lines]
+
+
+def _wrapped(text: str, width: int, lines: int | None = None) -> list[str]:
+    """Lines of at most so many columns; those of wide letters are cut as if all were wide."""
+    text = harmless(text)
+    room = width if columns_of(text) == len(text) else max(2, width // 2)
+    return wrap(text, room, max_lines=lines, placeholder="…" if room > 1 else "")
+
+
+def _legend(sheet: Sheet, look: Look, depth: int, columns: int) -> list[str]:
+    low, middle, high = (words := legend(sheet.limits(look.how), look.how)).ticks
+    if not depth:
+        ticks = f"9 is {high}" + (f", -9 is {low}" if look.how.diverging else f", 0 is {low}")
+        return [plain(line) for line in _wrapped(f"{ticks}: {words.title}", columns)]
+    width = max(min(columns, 32), len(low) + len(middle) + len(high) + 2)
+    scale = colours(look.how)
+    bar = scale[[round(i * 255 / (width - 1)) for i in range(width)]][None].repeat(2, axis=0)
+    left = (width - len(middle)) // 2
+    ticks = f"{low:<{left}}{middle}"
+    return [*half_blocks(bar, depth), f"{ticks:<{width - len(high)}}{high}", words.title]
