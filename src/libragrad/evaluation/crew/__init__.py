@@ -1,0 +1,1 @@
+"""Who does the work: this process, other processes, or the actors of a Ray cluster."""

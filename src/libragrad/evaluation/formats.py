@@ -1,0 +1,146 @@
+"""Tables as text, Markdown, LaTeX and HTML: value ± error, gain; best bold, second underlined."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from libragrad.evaluation.layout import Entry, Layout
+
+__all__ = ["FORMATS"]
+
+_NOTHING = "–"
+
+
+def _text(layout: Layout, paper: bool) -> str:
+    """Columns of equal width; ¹ is the best of a column, ² the second."""
+    marks = {None: "", 1: " ¹", 2: " ²"}
+    grid = _grid(layout, paper, lambda words, rank: words + marks[rank])
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in grid
+    ]
+    rule = "─" * max(map(len, lines))
+    return "\n".join([layout.title, "", lines[0], rule, *lines[1:], rule, *layout.notes])
+
+
+def _markdown(layout: Layout, paper: bool) -> str:
+    marks: dict[int | None, str] = {None: "{}", 1: "**{}**", 2: "<u>{}</u>"}
+    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank].format(words))
+    align = [":---", *("---:" for _ in head[1:])]
+    table = ["| " + " | ".join(line) + " |" for line in (head, align, *lines)]
+    notes = ["", "  \n".join(layout.notes)] if layout.notes else []
+    return "\n".join([f"**{layout.title}**", "", *table, *notes])
+
+
+def _latex(layout: Layout, paper: bool) -> str:
+    marks: dict[int | None, str] = {None: "%s", 1: r"\textbf{%s}", 2: r"\underline{%s}"}
+    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank] % _latex_text(words))
+    names = [_latex_text(name) for name in head]
+    body = [[_latex_text(line[0]), *line[1:]] for line in lines]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{_latex_text(layout.title)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            r"\toprule",
+            " & ".join(names) + r" \\",
+            r"\midrule",
+            *(" & ".join(line) + r" \\" for line in body),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"% {note}" for note in layout.notes),
+            r"\end{table}",
+        ]
+    )
+
+
+def _html(layout: Layout, paper: bool) -> str:
+    marks: dict[int | None, str] = {None: "{}", 1: "<b>{}</b>", 2: "<u>{}</u>"}
+    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank].format(html.escape(words)))
+    names = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
+    body = [
+        f'<tr><th scope="row">{html.escape(name)}</th>'
+        + "".join(f"<td>{cell}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in lines
+    ]
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in layout.notes)
+    return "\n".join(
+        [
+            "<table>",
+            f"<caption>{html.escape(layout.title)}</caption>",
+            f"<thead><tr>{names}</tr></thead>",
+            "<tbody>",
+            *body,
+            "</tbody>",
+            f"</table>{notes}",
+        ]
+    )
+
+
+FORMATS: Mapping[str, Callable[[Layout, bool], str]] = MappingProxyType(
+    {"text": _text, "markdown": _markdown, "latex": _latex, "html": _html}
+)
+"""From a layout, with the paper's numbers beside ours or without, to a text in that format."""
+
+
+def _grid(
+    layout: Layout, paper: bool, mark: Callable[[str, int | None], str]
+) -> Sequence[Sequence[str]]:
+    """All cells as words: the heads, then line by line."""
+    head = ["method"]
+    for column in layout.columns:
+        head += [column, "paper"] if paper else [column]
+    grid = [head]
+    for line in layout.lines:
+        cells = [line.name]
+        for entry in line.entries:
+            cells.append(mark(_ours(entry), entry.rank) if entry.ours else _NOTHING)
+            if paper:
+                cells.append(_printed(entry))
+        grid.append(cells)
+    return grid
+
+
+def _ours(entry: Entry) -> str:
+    if entry.ours is None:
+        return _NOTHING
+    words = _number(entry.ours.value)
+    if not math.isnan(entry.ours.standard_error):
+        words += f" ± {_number(entry.ours.standard_error)}"
+    if entry.gain is not None:
+        words += f" ({entry.gain:+.0f} %)"
+    return words
+
+
+def _printed(entry: Entry) -> str:
+    return f"{entry.paper.value:.1f} ± {entry.paper.bound:.1f}" if entry.paper else _NOTHING
+
+
+def _number(value: float) -> str:
+    """One decimal, as the paper prints; what that would hide, with two digits.
+
+    >>> _number(81.66), _number(0.0), _number(3.14e-7)
+    ('81.7', '0.0', '3.1e-07')
+    """
+    return f"{value:.1f}" if value == 0 or abs(value) >= 0.05 else f"{value:.1e}"
+
+
+def _latex_text(words: str) -> str:
+    special = {
+        "&": r"\&",
+        "%": r"\%",
+        "_": r"\_",
+        "#": r"\#",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "–": "--",
+    }
+    return "".join(special.get(letter, letter) for letter in words)
