@@ -19,6 +19,7 @@ EXPLICIT = {
     "causal, without heads": "three dimensions",
     "biased by a mask of three dimensions": "three dimensions",
     "with wider values": "values of another size than keys",
+    "biased by the input": "a mask that wants a gradient",
     "of constant values": "nothing to send back",
 }
 """The cases that PyTorch itself does not give to its fused kernel, and why."""

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from libragrad.operators import constant, scale
+from libragrad.operators import constant, scale, swap_backward
 from libragrad.presets import CONSTANT, HALVES
 from libragrad.rules.call import Call, Outcome
 from libragrad.rules.status import Status
@@ -67,8 +67,12 @@ def fused_attention(call: Call) -> Outcome:
     if not v.requires_grad:
         return Outcome(call.pruned())
     q, k = constant(q), constant(k)
+    relative = mask is not None and mask.requires_grad
     mask = mask if mask is None else constant(mask)
     given = {**given, "query": q, "key": k, "attn_mask": mask}
+    if relative:  # PyTorch takes another kernel for a mask that learns, with its own rounding
+        value = swap_backward(constant(call.run()), call.native(**given))
+        return Outcome(value, rule="attention (explicit)")
     if not _has_fused_kernel(given):
         return Outcome(call.native(**given), rule="attention (explicit)")
     causal = bool(given.get("is_causal", False))
