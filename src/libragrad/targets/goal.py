@@ -46,8 +46,11 @@ class Goal:
         leaves: list[Tensor] = []
         with torch.enable_grad():
             y = self.scalars(as_leaves(output, leaves))
-            if not y.requires_grad:
-                return torch.zeros_like(y)
+            if not leaves:
+                raise TargetError(
+                    f"the output is a {type(output).__name__}, whose tensors cannot be replaced; "
+                    "return a tensor, a tuple or a dictionary from the model"
+                )
             grads: Sequence[Tensor | None] = torch.autograd.grad(y.sum(), leaves, allow_unused=True)
         used = [(g, z.detach()) for g, z in zip(grads, leaves, strict=True) if g is not None]
         return torch.stack([(g * z).reshape(len(y), -1).sum(1) for g, z in used]).sum(0)

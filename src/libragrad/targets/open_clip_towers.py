@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,14 +38,19 @@ def open_clip_towers(model: nn.Module, tokenizer: Tokenizer | str | None) -> Tow
 
 
 def _by_name(name: str) -> Tokenizer:
+    """Ask open_clip, which takes an unknown name for a CLIP: look it up first."""
     import open_clip
 
+    if ":" not in name and open_clip.get_model_config(name.replace("/", "-")) is None:
+        near = difflib.get_close_matches(name, open_clip.list_models(), n=3)
+        hint = f"the nearest are {', '.join(near)}" if near else "see open_clip.list_models()"
+        raise TargetError(f"open_clip knows no model {name!r}; {hint}")
     try:
         found: Tokenizer = open_clip.get_tokenizer(name)
     except Exception as error:
         raise TargetError(
-            f"open_clip has no tokenizer for {name!r} ({error}); pass tokenizer=, a callable from "
-            "a list of texts to token indices"
+            f"open_clip could not make the tokenizer of {name!r} ({error}); pass tokenizer=, a "
+            "callable from a list of texts to token indices"
         ) from error
     return found
 
