@@ -98,8 +98,9 @@ def audit(
     model = original(model)
     given = prepare(inputs)
     account = Account(Places(model), given.tokens)
-    with balanced(preset, listener=account), torch.enable_grad():
+    with balanced(preset, listener=account) as mode, torch.enable_grad():
         output = given.call(model)
+    mode.left(output)
     y = scalars(output, target).sum()
     leaves = given.leaves + account.sources
     if not leaves:
@@ -145,7 +146,9 @@ def _backward(y: Tensor, model: nn.Module, context: balanced) -> None:
 
 def _leaks(account: Account, error: float) -> list[Leak]:
     """Sort the leaks; what no seen operation explains belongs to the regions that hide theirs."""
-    leaks = [Leak(place.operation, place.module, amount) for place, amount in account.shares.items()]
+    leaks = [
+        Leak(place.operation, place.module, amount) for place, amount in account.shares.items()
+    ]
     rest = error - sum(leak.leak for leak in leaks)
     names = ", ".join(dict.fromkeys(place.operation for place in account.opaques))
     modules = ", ".join(dict.fromkeys(place.module for place in account.opaques))

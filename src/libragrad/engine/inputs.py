@@ -44,7 +44,7 @@ def prepare(inputs: Tensor | Sequence[Any] | Mapping[str, Any]) -> Inputs:
         if not isinstance(x, Tensor):
             return x
         if x.dtype.is_floating_point:
-            if not bool(torch.isfinite(x).all()) and not bool((x == -torch.inf).any()):
+            if bool((x.isnan() | (x == torch.inf)).any()):  # −∞ is what a mask is made of
                 raise InputError(
                     "the input holds NaN or infinite values; find them with torch.isnan(inputs)"
                 )
@@ -59,7 +59,7 @@ def prepare(inputs: Tensor | Sequence[Any] | Mapping[str, Any]) -> Inputs:
         kwargs: dict[str, Any] = {}
     elif isinstance(inputs, Mapping):
         args, kwargs = (), {str(key): leaf(x) for key, x in inputs.items()}
-    elif isinstance(inputs, Sequence):
+    elif isinstance(inputs, (tuple, list)):
         args, kwargs = tuple(leaf(x) for x in inputs), {}
     else:
         raise InputError(

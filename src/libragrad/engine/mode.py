@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor as _is_functorch_wrapped_tensor
 from torch.overrides import TorchFunctionMode
 
 from libragrad.engine.listener import Listener
@@ -128,7 +129,7 @@ class BalancedMode(TorchFunctionMode):
         kwargs: dict[str, Any],
         given: Given | None,
     ) -> Any:
-        if given is None:
+        if given is None or any(map(_is_functorch_wrapped_tensor, tensors_in(given))):
             value = func(*args, **kwargs)
         else:
             with torch.no_grad():
@@ -221,6 +222,12 @@ class BalancedMode(TorchFunctionMode):
                 if x.requires_grad:
                     mark(x, outcome.status)
         return value
+
+    def left(self, output: Any) -> None:
+        """Report what a model returns straight from a region that hides its operations."""
+        for x in tensors_in(output):
+            if x.requires_grad and not hasattr(x, MARK):
+                self._first_seen(x)
 
     def _first_seen(self, x: Tensor) -> None:
         """An unmarked tensor with a history: made before this mode, or where it cannot look."""
