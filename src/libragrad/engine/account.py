@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from libragrad.engine.places import Place, Places
+from libragrad.engine.tokens import Tokens
 from libragrad.engine.tracing import dot
 from libragrad.rules.call import Call
 from libragrad.rules.status import Status, mark
@@ -28,7 +29,7 @@ class Account:
         self.unknown: list[Place] = []
         self.opaques: list[Place] = []
         self.sources: list[Tensor] = []
-        self._tokens = [x.untyped_storage().data_ptr() for x in tokens]
+        self._tokens = Tokens(tokens)
 
     def place(self, operation: str) -> Place:
         """Ask the frames who is calling."""
@@ -55,9 +56,10 @@ class Account:
     ) -> Tensor | None:
         """Turn the embedding of the explained tokens into the input of the account."""
         if name != "embedding":
+            self._tokens.follow(name, (args, kwargs), value)
             return None
         indices: Tensor = args[0] if args else kwargs["input"]
-        if indices.untyped_storage().data_ptr() not in self._tokens:
+        if indices not in self._tokens:
             return None
         leaf: Tensor = value.detach().requires_grad_()
         self.sources.append(leaf)
