@@ -34,6 +34,12 @@ def mixture(a: Tensor, b: Tensor, w: Tensor, one: Tensor) -> Tensor:
 
 
 COSINE = by("cosine_similarity", F.cosine_similarity, cosine, MATRIX, MATRIX)
+
+
+def squared(a: Tensor, b: Tensor) -> Tensor:
+    return (a - b) * const(a - b)
+
+
 HYPOTENUSE = by(
     "hypot",
     torch.hypot,
@@ -86,6 +92,23 @@ FUSED = [
     ),
     HYPOTENUSE,
     under(STANDARD, HYPOTENUSE),
+    by("mse_loss", F.mse_loss, lambda a, b, one: squared(a, b).mean(), MATRIX, MATRIX),
+    by(
+        "mse_loss",
+        lambda a, b: F.mse_loss(a, b, reduction="sum"),
+        lambda a, b, one: squared(a, b).sum(),
+        MATRIX,
+        MATRIX,
+        note="sum",
+    ),
+    by(
+        "mse_loss",
+        lambda a, b: F.mse_loss(a, b, reduction="none"),
+        lambda a, b, one: squared(a, b),
+        MATRIX,
+        MATRIX,
+        note="not reduced",
+    ),
     own("cdist", torch.cdist, CUBE, (2, 5, 4)),
     own("cdist", lambda a, b: torch.cdist(a, b, p=1), MATRIX, (2, 4), note="p = 1"),
 ]

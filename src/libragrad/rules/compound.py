@@ -64,6 +64,12 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *_: Any, **__: Any) -> Tensor:
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p=p, dim=-1)
 
 
+def mse_loss(input: Tensor, target: Tensor, *_: Any, reduction: str = "mean", **__: Any) -> Tensor:
+    """Return the mean, or the sum, of (a − b)²."""
+    square = (input - target).square()
+    return square if reduction == "none" else getattr(square, reduction)()
+
+
 def lstm(
     input: Tensor,
     hx: Any,

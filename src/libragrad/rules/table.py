@@ -127,6 +127,7 @@ _GROUPS: list[tuple[Rule, str]] = [
     (compound.written_out(compound.lerp), "lerp"),
     (compound.written_out(compound.hypot), "hypot"),
     (compound.written_out(compound.cdist), "cdist"),
+    (compound.written_out(compound.mse_loss), "mse_loss"),
     (compound.written_out(compound.lstm), "lstm"),
     (compound.written_out(compound.gru), "gru"),
 ]
