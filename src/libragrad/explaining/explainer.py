@@ -1,0 +1,150 @@
+"""`Explainer`: explains one model many times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor, nn
+
+from libragrad.engine.inputs import original
+from libragrad.errors import InputError
+from libragrad.explaining.batch import Batch, Given
+from libragrad.explaining.explanation import Explanation, Explanations, joined
+from libragrad.explaining.request import Request
+from libragrad.geometry.discover import discover
+from libragrad.geometry.geometry import Geometry
+from libragrad.methods.method import Method, Profile
+from libragrad.methods.table import method_of
+from libragrad.observation.placing import Placing
+from libragrad.paths import Integrated, Path, Point
+from libragrad.presets import LIBRA, Preset
+from libragrad.targets import Contrastive, Output, Target, prompted
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class Explainer:
+    """Explains one model, many times: what is found out about it is found out once.
+
+    `labels` name the model's outputs. `geometry`, or parts of it by name (`blocks`, `start`,
+    `prefix`, `grid`, `cls`, as `libragrad.discover` takes them), override what a run would tell.
+
+    >>> from libragrad.models import mosaic
+    >>> model, data = mosaic.load(), mosaic.mosaic_images()
+    >>> explainer = Explainer(model)
+    >>> e = explainer.explain(mosaic.preprocess(data.images[0]), "predicted", method="fullgrad")
+    >>> e.name, tuple(e.map.shape), bool(e.completeness < 1e-4)
+    ('Libra FullGrad', (1, 16, 16), True)
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        labels: Sequence[str] | None = None,
+        geometry: Geometry | None = None,
+        **found: Any,
+    ) -> None:
+        """Remember the model; it is looked at when the first input comes."""
+        self.model = original(model)
+        self.labels = labels
+        self._given = geometry
+        self._found = found
+        self._geometries: dict[Shapes, Geometry] = {}
+        self._placings: dict[Any, Placing] = {}
+        self._prompted: Explainer | None = None
+
+    def geometry(self, inputs: Given) -> Geometry:
+        """Return where blocks and tokens are, for inputs of this shape. It prints as a table."""
+        batch = Batch.of(inputs)
+        if self._given is not None:
+            return self._given
+        shapes = tuple(tuple(x.shape[1:]) for x in batch.tensors())
+        if shapes not in self._geometries:
+            self._geometries[shapes] = discover(self.model, batch.given(), **self._found)
+        return self._geometries[shapes]
+
+    def explain(
+        self,
+        inputs: Given,
+        target: Target = None,
+        *,
+        method: str | Method = "fullgrad+",
+        methods: Sequence[str | Method] | None = None,
+        targets: Sequence[Target] | None = None,
+        preset: Preset = LIBRA,
+        path: Path | None = None,
+        output: Output | Contrastive | str = Output.LOGIT,
+        profile: Profile | str = Profile.LIBRARY,
+        level: str | int = "tokens",
+        batch_size: int | None = None,
+        checkpoint: bool = False,
+        pictures: Tensor | None = None,
+        seed: int = 0,
+    ) -> Any:
+        """Explain a batch; `libragrad.explain` says what each argument is."""
+        asked = [method_of(m) for m in ([method] if methods is None else methods)]
+        specs = [target] if targets is None else list(targets)
+        if not asked or not specs:
+            raise InputError("nothing was asked for: methods=[] and targets=[] explain nothing")
+        prompted_one = self._for(specs)
+        if prompted_one is not self:
+            return prompted_one.explain(
+                inputs,
+                target,
+                method=method,
+                methods=methods,
+                targets=targets,
+                preset=preset,
+                path=path,
+                output=output,
+                profile=profile,
+                level=level,
+                batch_size=batch_size,
+                checkpoint=checkpoint,
+                pictures=pictures,
+                seed=seed,
+            )
+        request = Request(
+            self.model,
+            self.geometry(inputs),
+            asked,
+            preset,
+            specs,
+            output if isinstance(output, Contrastive) else Output(output),
+            _as(Profile(profile), path or Point()),
+            Profile(profile),
+            level,
+            self.labels,
+            batch_size,
+            checkpoint,
+            seed,
+        )
+        found = _joined(list(request.parts(Batch.of(inputs), self._placings)))
+        if pictures is not None:
+            found = [replace(e, pictures=pictures) for e in found]
+        return found[0] if methods is None and targets is None else Explanations(tuple(found))
+
+    def _for(self, targets: Sequence[Target]) -> Explainer:
+        """Return the explainer of the model with the prompts that the targets speak of."""
+        model = prompted(self.model, targets)
+        if model is self.model:
+            return self
+        known = self._prompted
+        if known is None or getattr(known.model, "labels", None) != getattr(model, "labels", None):
+            known = Explainer(model, labels=self.labels, geometry=self._given, **self._found)
+            self._prompted = known
+        return known
+
+
+def _as(profile: Profile, path: Path) -> Path:
+    """Return the path as the profile reads it."""
+    if profile is Profile.PAPER and isinstance(path, Integrated):
+        return replace(path, paper=True)
+    return path
+
+
+def _joined(parts: list[list[Explanation]]) -> list[Explanation]:
+    return [joined(group) for group in zip(*parts, strict=True)]

@@ -1,0 +1,1 @@
+"""Observation: what attribution methods hear while one backward pass goes by, last layer first."""
