@@ -15,8 +15,10 @@ class Listener(Protocol):
 
     traces: bool
     """True if every operation's own share of the gradient is wanted (an audit)."""
-    counts: bool
-    """True if additive constants are wanted."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether additive constants are wanted."""
 
     def place(self, operation: str) -> Place:
         """Return where this operation is being called."""

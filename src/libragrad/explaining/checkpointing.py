@@ -24,7 +24,7 @@ def checkpointed(model: nn.Module, paths: Sequence[str], preset: Preset) -> Iter
     changed = [modules[path] for path in dict.fromkeys(paths) if path]
     try:
         for module in changed:
-            module.forward = _again(module.forward, preset)  # type: ignore[method-assign]
+            module.forward = _again(module.forward, preset)
         yield
     finally:
         for module in changed:

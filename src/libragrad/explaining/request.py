@@ -64,7 +64,7 @@ class Request:
 
         # At the point itself the pass gives the output too; a path's points are elsewhere.
         output = None if len(self.path.weights()) == 1 else _plain(self.model, part)
-        chosen = None if output is None else goals_of(output)
+        chosen: Sequence[Goal] | None = None if output is None else goals_of(output)
         found: dict[int, list[Explanation]] = {}
         for preset, numbers in self._by_preset().items():
             plan = self._plan(preset, [self.methods[i] for i in numbers])

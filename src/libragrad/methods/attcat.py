@@ -1,6 +1,7 @@
 """AttCAT: Input×Grad of every layer, weighed by how much attention each token receives there.
 
-    α_l[t] = mean over heads and queries of A_l[·, ·, t],    a_t = Σ_l α_l[t] · Σ_c h_l[t, c] ∂y/∂h_l[t, c]
+    α_l[t] = mean over heads and queries of A_l[·, ·, t]
+    a_t = Σ_l α_l[t] · Σ_c h_l[t, c] · ∂y/∂h_l[t, c]
 
 with h_l the input of the block whose attention is A_l, as in the method's own code. The code of the
 LibraGrad paper pairs A_l with the block's *output*, h_{l+1}, and leaves out the last block

@@ -1,9 +1,8 @@
 """DecompX by gradients: Input×Grad of the network linearised with constant attention and gates.
 
-DecompX carries a vector for each pair of tokens through the network. Where every operation is linear
-in the tokens once attention, σ and gates are constant, the part of y that it gives to token t is
-Σ_c h₀[t, c] ∂y/∂h₀[t, c] under the preset DECOMPX. The vectors themselves are in
-`libragrad.methods.decompx_vectors`.
+DecompX carries a vector for each pair of tokens through the network. Where every operation is
+linear in the tokens once attention, σ and gates are constant, the part of y that it gives to token
+t is Σ_c h₀[t, c] ∂y/∂h₀[t, c] under the preset DECOMPX.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ EPSILON = 1e-8
 
 
 class TokenTM(Observer):
-    """Pushes the row that the head reads through U_mlp and U_attn of each block, last block first."""
+    """Pushes the row that the head reads through U_mlp and U_attn, last block first."""
 
     hears = frozenset({Event.STREAM, Event.ATTENTION})
 
@@ -54,8 +54,8 @@ class TokenTM(Observer):
         moves = self._moves.get(at.layer, [])
         if len(moves) != 2:
             raise MethodError(
-                f"TokenTM does not apply here: it needs a block that adds its attention and then its "
-                f"MLP to the residual stream, and layer {at.layer} adds {len(moves)} times."
+                "TokenTM does not apply here: it needs blocks that add their attention and then "
+                f"their MLP to the residual stream, and layer {at.layer} adds {len(moves)} times."
             )
         by_attention, by_mlp = (_weight(move).to(self.row) for move in moves)
         row = self.row + self.row * by_mlp

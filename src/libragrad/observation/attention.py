@@ -44,7 +44,7 @@ class Attention:
     def pull(
         self, r: Tensor, of: Callable[[Tensor, Tensor], Tensor], *, gradient: bool = True
     ) -> Tensor:
-        """Return r M, (rows, keys), for the matrix M = of(A, ∂A) with (rows, queries, keys) entries.
+        """Return r M, (rows, keys), for the matrix M = of(A, ∂A) of (rows, queries, keys).
 
         M is formed for some queries at a time and never whole.
         """

@@ -62,7 +62,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Tokens h entering layer `layer` (before its norm), and g = ∂y/∂h; both (rows, tokens, channels)."""
+    """Tokens h that enter a layer, before its norm, and g = ∂y/∂h; (rows, tokens, channels)."""
 
     layer: int
     h: Tensor

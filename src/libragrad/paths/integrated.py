@@ -30,8 +30,8 @@ class Integrated:
     baseline: Tensor | None = None
     """What the line starts from; it broadcasts to the explained level (tokens or pixels)."""
     paper: bool = False
-    """As in the paper's code: α = k/steps, k = 1 … steps, and the *interpolated* tokens α h meet the
-    gradient. That is not IG (for tanh at 0.79 it gives 0.20, not 0.66), and sums to nothing known."""
+    """As in the paper's code: α = k/steps, k = 1 … steps, and the *interpolated* tokens meet the
+    gradient. That is not IG (for tanh at 0.79 it gives 0.20, not 0.66)."""
     prefix: str = "Int. "
 
     def weights(self) -> Tensor:

@@ -31,4 +31,4 @@ class Path(Protocol):
 
     @property
     def far_end(self) -> int | None:
-        """Return the point whose output is taken off the input's in the account, if there is one."""
+        """Return the point whose output the account takes off the input's, if there is one."""
