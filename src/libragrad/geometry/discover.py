@@ -1,0 +1,272 @@
+"""Discovery: blocks, h₀, grid, prefix and head of a model, from runs on one example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+from libragrad.engine.inputs import Inputs, original, prepare
+from libragrad.errors import GeometryError
+from libragrad.geometry.blocks import Stretch, found_blocks, named, named_blocks
+from libragrad.geometry.geometry import Block, Geometry, Point, Readout
+from libragrad.geometry.layout import Layout, layout_of
+from libragrad.geometry.probe import Probe, measured
+from libragrad.geometry.quiet import quiet
+from libragrad.geometry.readout import causal, readout
+from libragrad.geometry.record import Record, Shape, record
+from libragrad.geometry.trunk import Trunk, trunk_of
+from libragrad.rules.call import tensors_in
+
+_NORMALISATIONS = frozenset("layer_norm rms_norm group_norm".split())
+
+
+class Named(NamedTuple):
+    """What the caller named and is not to be discovered."""
+
+    blocks: str | Sequence[str] | None
+    start: str | Point | None
+    prefix: int | None
+    grid: tuple[int, int] | None
+    cls: int | None
+
+
+def discover(
+    model: nn.Module,
+    inputs: Tensor | Sequence[Any] | Mapping[str, Any],
+    *,
+    blocks: str | Sequence[str] | None = None,
+    start: str | Point | None = None,
+    prefix: int | None = None,
+    grid: tuple[int, int] | None = None,
+    cls: int | None = None,
+) -> Geometry:
+    """Find out where a model's blocks and tokens are, by running it on the first example.
+
+    Whatever is given is taken as it is: `blocks` is the path of the module that holds them, or a
+    list of their paths; `start` is the module on which h₀ enters, `prefix` the number of tokens
+    before the patches, `grid` the rows and columns of patches, `cls` the token whose row a rollout
+    reads.
+
+    >>> from libragrad.models.mosaic.vit import MosaicViT
+    >>> import torch
+    >>> print(discover(MosaicViT(depth=3), torch.zeros(1, 3, 64, 64)))
+    input      64 × 64 pixels
+    h₀         blocks.0             1 + 16 × 16 (channels on axis 2)
+    block 0…2  blocks.0 … blocks.2  1 + 16 × 16 (channels on axis 2)
+    head       reads cls            CLS: 0
+    """
+    model = original(model)
+    given = prepare(_first_example(inputs))
+    with quiet(model):
+        return _Discovery(model, given, Named(blocks, start, prefix, grid, cls)).geometry()
+
+
+class _Discovery:
+    def __init__(self, model: nn.Module, inputs: Inputs, named: Named) -> None:
+        self.model = model
+        self.inputs = inputs
+        self.named = named
+        self.source, self.record = _recorded(model, inputs)
+        picture = self.source.ndim == 4 and self.source.dtype.is_floating_point
+        self.image = (self.source.shape[2], self.source.shape[3]) if picture else None
+        self.trunk: Trunk = trunk_of(self.record)
+
+    def geometry(self) -> Geometry:
+        stretches = self._stretches()
+        start, shape, node = self._start(stretches[0])
+        layout = self._start_layout(start, shape)
+        stretches, blocks = self._blocks(stretches, layout)
+        if self.named.start is None and stretches[0].source != node:
+            kept = self._start(stretches[0])
+            if kept[0] != start:  # layers without the prefix went before
+                start, shape, node = kept
+                layout = self._start_layout(start, shape)
+        last = stretches[-1]
+        reads, token = readout(
+            self.model, self.inputs, self.record, last, blocks[-1].layout, self.image
+        )
+        each = reads is Readout.OTHER and self.image is None
+        if each and causal(self.model, self.inputs, self.source, layout.count):
+            reads, token = Readout.LAST_TOKEN, -1
+        captured = {node, *(stretch.source for stretch in stretches)}
+        return Geometry(
+            start,
+            layout,
+            blocks,
+            self.image,
+            self._cls(token, layout, blocks),
+            reads,
+            in_place=bool(captured & self.record.overwritten),
+        )
+
+    def _stretches(self) -> list[Stretch]:
+        if self.named.blocks is not None:
+            return named_blocks(self.record, self.model, self.named.blocks)
+        found = found_blocks(self.record, self.trunk)
+        if not self.trunk.steps:
+            found = [layer for layer in found if self._lies(layer.shape, None) is not None]
+        if not found:
+            raise GeometryError(
+                f"no blocks were found in {type(self.model).__name__}: neither a chain of modules "
+                "whose output is their input plus something, nor layers with weights that hand on "
+                f"a map ({len(self.record.calls)} module calls, {len(self.trunk.nodes)} tensors "
+                "that everything passes through). Name them: blocks='path.of.the.list' or a list "
+                "of module paths."
+            )
+        return found
+
+    def _start(self, first: Stretch) -> tuple[Point, Shape, int]:
+        """Find h₀: what enters the first block, or the normalisation right before it."""
+        if self.named.start is not None:
+            return self._named_start(self.named.start)
+        maker = next((op for op in self.record.operations if op.node == first.source), None)
+        if maker is not None and maker.name in _NORMALISATIONS:
+            for call in self.record.calls:
+                before = call.source is not None and self.record.parents[first.source] == (
+                    call.source,
+                )
+                if before and call.result == first.source and call.source is not None:
+                    return call.point, call.shape, call.source
+        return first.point, first.shape, first.source
+
+    def _named_start(self, start: str | Point) -> tuple[Point, Shape, int]:
+        point = start if isinstance(start, Point) else Point(start)
+        named(self.model, [point.module], "start")
+        for call in self.record.calls:
+            if call.point == point and call.source is not None:
+                return point, call.shape, call.source
+        raise GeometryError(
+            f"start= names {point}, which was not called on a tensor that depends on the input; "
+            "name a module whose first argument is h₀"
+        )
+
+    def _start_layout(self, start: Point, shape: Shape) -> Layout:
+        prefix, grid = self.named.prefix, self.named.grid
+        if not self.source.dtype.is_floating_point:
+            layout = _text_layout(shape, self.source.shape[-1])
+        elif len(shape) in (3, 4):
+            probe = Probe(self.model, self.inputs, self.source, start)
+            layout = self._plain_map(shape) or measured(probe, shape, self.image, prefix, grid)
+        else:
+            layout = None
+        if layout is None:
+            over = "the text" if self.image is None else f"an image of {self.image} pixels"
+            raise GeometryError(
+                f"what enters {start} has the shape {shape}, and its tokens could not be found "
+                f"over {over}. Name them: grid=(rows, columns) and prefix=, or another start=."
+            )
+        if (prefix is not None and layout.prefix != prefix) or (grid and layout.grid != grid):
+            raise GeometryError(
+                f"what enters {start} has {layout.count} tokens, found to be {layout}; that does "
+                f"not agree with grid={grid or layout.grid} and prefix={prefix or layout.prefix}"
+            )
+        return layout
+
+    def _plain_map(self, shape: Shape) -> Layout | None:
+        """Return the layout of a map that can be read in one way only."""
+        if len(shape) != 4 or self.image is None:
+            return None
+        options = [
+            layout_of(shape, self.image, Layout((0, 0), 0, axis), batch=1) for axis in (1, 3)
+        ]
+        return options[0] if options[0] == options[1] else None
+
+    def _blocks(
+        self, stretches: list[Stretch], start: Layout
+    ) -> tuple[list[Stretch], tuple[Block, ...]]:
+        """Say how each block's input lies; leave out those that precede the prefix tokens."""
+        blocks, known = [], start
+        for stretch in stretches:
+            layout = self._lies(stretch.shape, known)
+            if layout is None:
+                raise GeometryError(
+                    f"what enters {stretch.point} has the shape {stretch.shape}, which has no "
+                    f"place over {known}: tokens were dropped, merged or moved into windows. "
+                    "Name the blocks before: blocks=[…]."
+                )
+            known = layout
+            blocks.append(Block(stretch.point, layout))
+        first = next((i for i, block in enumerate(blocks) if block.layout.prefix), 0)
+        if (
+            self.named.blocks is None
+            and first
+            and self._weight(stretches[:first]) < self._weight(stretches[first:])
+        ):
+            stretches, blocks = stretches[first:], blocks[first:]
+        return stretches, tuple(blocks)
+
+    def _lies(self, shape: Shape, known: Layout | None) -> Layout | None:
+        """As `layout_of`, where the batch may have moved and a map may have shrunk to a point."""
+        if known is None:
+            return layout_of(shape, self.image, batch=1)
+        options = [known, replace(known, batch=1 - known.batch)] if len(shape) == 3 else [known]
+        for option in options:
+            layout = layout_of(shape, self.image, option, batch=1)
+            if layout is not None:
+                return layout
+        if len(shape) == 4 and known.channel in (1, 3) and prod(shape) == shape[known.channel]:
+            return Layout((1, 1), 0, known.channel)
+        return None
+
+    def _weight(self, stretches: list[Stretch]) -> int:
+        """How many parameters the blocks have."""
+        calls = [stretch.call for stretch in stretches if stretch.call is not None]
+        return sum(p.numel() for call in calls for p in call.module.parameters())
+
+    def _cls(self, token: int | None, start: Layout, blocks: tuple[Block, ...]) -> int | None:
+        """Return the token that the head reads, or else the one that was put there alone."""
+        if self.named.cls is not None:
+            return self.named.cls
+        if token is not None:
+            return token
+        prefix = max(block.layout.prefix for block in blocks)
+        joined = any(
+            operation.name in {"cat", "concat", "concatenate"}
+            and any(
+                x.node is None and len(x.shape) == 3 and 1 in x.shape[1:2]
+                for x in operation.operands
+            )
+            for operation in self.record.operations
+        )
+        return 0 if prefix and start.prefix and joined else None
+
+
+def _recorded(model: nn.Module, inputs: Inputs) -> tuple[Tensor, Record]:
+    """Record a run for the first input, pictures first, on which the output depends."""
+    pictures = [x for x in inputs.leaves if x.ndim > 3]
+    others = [x for x in inputs.leaves if x.ndim <= 3]
+    for source in (*pictures, *inputs.tokens, *others):
+        written = record(model, inputs, source)
+        if written.output:
+            return source, written
+    raise GeometryError(
+        f"the output of {type(model).__name__} was not seen to depend on any of its inputs; "
+        "is it computed by operations that PyTorch can see?"
+    )
+
+
+def _text_layout(shape: Shape, length: int) -> Layout | None:
+    """(1, N, C) or (N, 1, C) for N integer tokens."""
+    for batch in (0, 1):
+        if len(shape) == 3 and shape[batch] == 1 and shape[1 - batch] == length:
+            return Layout((1, length), 0, 2, batch)
+    return None
+
+
+def _first_example(inputs: Any) -> Any:
+    """Cut every tensor that is as long as the batch to its first example."""
+    first = next(tensors_in(inputs if not isinstance(inputs, Mapping) else dict(inputs)), None)
+    if first is None or first.ndim == 0 or first.shape[0] < 2:
+        return inputs
+    batch = first.shape[0]
+
+    def cut(x: Any) -> Any:
+        return x[:1] if isinstance(x, Tensor) and x.ndim and x.shape[0] == batch else x
+
+    if isinstance(inputs, Mapping):
+        return {key: cut(x) for key, x in inputs.items()}
+    return cut(inputs) if isinstance(inputs, Tensor) else tuple(cut(x) for x in inputs)
