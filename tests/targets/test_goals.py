@@ -224,6 +224,31 @@ def test_a_callable_takes_the_whole_output():
     assert goals(lambda y: y[:, 3].mean((1, 2)), segmentation).scalars(segmentation).shape == (2,)
 
 
+def test_each_image_may_have_a_callable_of_its_own():
+    z = Z.clone().requires_grad_()
+
+    def first(row):
+        return row[0]
+
+    goal = goals([first, torch.sum, lambda row: row[:2].max()], z)
+    assert goal.labels == ("first", "sum", "<lambda>")
+    assert goal.scalars(z).tolist() == [0.0, 15.0, 2.0]
+    swapped = goal.select(torch.tensor([1, 0, 0]))
+    assert swapped.scalars(z).tolist() == [10.0, 5.0, 1.0]
+
+
+def test_labels_may_be_asked_for_by_the_number_of_outputs():
+    asked: list[int] = []
+
+    def names(count):
+        asked.append(count)
+        return LABELS if count == 5 else None
+
+    assert goals("zebra", Z, labels=names).labels == ("zebra",) * 3
+    assert goals(0, Z[:, 0], labels=names).labels == ("negative",) * 3
+    assert asked == [5, 1]
+
+
 def test_a_goal_is_fixed_by_the_output_it_was_made_for():
     """Along a path another class may be the predicted one; what is explained stays."""
     goal = goals("predicted", Z)

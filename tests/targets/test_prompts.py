@@ -175,6 +175,25 @@ def test_with_the_norm_constant_the_map_accounts_for_the_similarity(name):
     assert account.explained == pytest.approx(account.output - bias, rel=1e-9)
 
 
+def test_a_tower_that_takes_more_than_pixels():
+    """SigLIP 2 reads patches of pictures of any shape, with a mask."""
+    tower = of_transformers("Siglip2", TEXT, CONFIG | {"patch_size": 8, "num_patches": 16})
+    model = tower.eval().double()
+    generator = torch.Generator().manual_seed(2)
+    inputs = {
+        "pixel_values": torch.randn(1, 12, 192, generator=generator, dtype=torch.float64),
+        "pixel_attention_mask": torch.tensor([[1] * 8 + [0] * 4]),
+        "spatial_shapes": torch.tensor([[2, 4]]),
+    }
+    with torch.no_grad():
+        own = model(input_ids=hashed(PROMPTS), **inputs).logits_per_image
+    ready = PromptModel(model, PROMPTS, tokenizer=hashed)
+    torch.testing.assert_close(ready(**inputs).logits, own, rtol=1e-12, atol=1e-12)
+    bias = float(ready(**inputs).directions.bias)
+    account = libragrad.audit(ready, inputs, target=1)
+    assert account.explained == pytest.approx(account.output - bias, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["open_clip CLIP", "transformers SigLIP"])
 def test_with_the_norms_own_gradient_the_map_adds_up_to_nothing(name):
     account = libragrad.audit(prompt_model(name, norm=Treatment.OWN), pictures(1), target=1)

@@ -39,8 +39,11 @@ ERRORS = [
     (torch.tensor([1.0, 0.0]), Z, {}, "a target index must be an integer, not torch.float32"),
     (np.array([True, False]), Z, {}, "a target index must be an integer, not torch.bool"),
     (Predicted(4), Z, {}, "there is no class of rank 4: the output has 3 classes"),
-    ([[0, 1], 2], Z, {}, "Contrast or Prompt; got list. A callable"),
-    ([abs, 2], Z, {}, "A callable explains the whole batch."),
+    ([[0, 1], 2], Z, {}, "or Prompt, or each is a callable; got list"),
+    ([abs, 2], Z, {}, "or each is a callable; got builtin_function_or_method"),
+    ([abs], Z, {}, "1 callables were given for 2 images"),
+    ([lambda z: z[0], lambda z: z], Z, {}, "of an image returned the shape (3,); it takes that"),
+    (lambda z: z[:, 0], Z, {"kind": "sigmoid"}, "so output='sigmoid' has no meaning"),
     (Contrast(Contrast(0, 1), 2), Z, {}, "or a callable on the output; got Contrast(a=0, b=1)"),  # type: ignore[arg-type]
     ("zebra", Z, {}, "'zebra' cannot be looked up: the model does not name its 3"),
     ("zebr", Z, {"labels": LABELS[:2]}, "2 labels were given for 3 outputs"),

@@ -6,8 +6,9 @@ from typing import Any
 
 from torch import Tensor
 
-from libragrad.targets.goal import called, goals
+from libragrad.targets.goal import goals
 from libragrad.targets.output import main_tensor
+from libragrad.targets.scalars import called
 from libragrad.targets.specs import Target
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,8 +16,7 @@ from libragrad.targets.output import ClassLogits
 from libragrad.targets.specs import WORDS, Contrast, Predicted, Prompt
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Classes (B, K) and their signs (B, K): what is explained is Σ_k sign_k · y_{class_k}."""
 
     classes: Tensor
@@ -130,7 +128,7 @@ def _of_one_image(target: Any) -> Any:
     if callable(target) or (isinstance(target, Sequence) and not isinstance(target, str)):
         raise TargetError(
             "in a sequence, each image's target is an index, a label, Predicted, Contrast or "
-            f"Prompt; got {type(target).__name__}. A callable explains the whole batch."
+            f"Prompt, or each is a callable; got {type(target).__name__}"
         )
     return target
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from libragrad.errors import TargetError
-from libragrad.targets.choice import Choice, choose, name_classes
-from libragrad.targets.kinds import Contrastive, Output, score
+from libragrad.targets.choice import choose, name_classes
+from libragrad.targets.kinds import Contrastive, Output
 from libragrad.targets.output import ClassLogits, as_leaves, class_logits, main_tensor
+from libragrad.targets.scalars import ByFunction, ByFunctions, OfClasses, Scalars
 from libragrad.targets.similarity import Similarity
 from libragrad.targets.specs import Target
+
+Labels: TypeAlias = Sequence[str] | Callable[[int], Sequence[str] | None] | None
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Goal:
     """As people read it: "zebra", "zebra − African elephant", "a photo of a spoon"."""
     indices: Tensor | None
     """Class indices (B,), of a contrast its first; None for a callable."""
-    scalars: Callable[[Any], Tensor]
+    scalars: Scalars
     """From the model's output to the explained y (B,), differentiable."""
 
     def linear(self, output: Any) -> Tensor:
@@ -63,27 +66,25 @@ class Goal:
         """
         labels = tuple(self.labels[i] for i in rows.tolist())
         indices = None if self.indices is None else self.indices[rows]
-        scalars = (
-            self.scalars.select(rows)
-            if isinstance(self.scalars, (_Classes, _Given))
-            else self.scalars
-        )
-        return Goal(labels, indices, scalars)
+        return Goal(labels, indices, self.scalars.select(rows))
 
 
 def goals(
     target: Target,
     output: Any,
     *,
-    labels: Sequence[str] | None = None,
+    labels: Labels = None,
     kind: Output | Contrastive | str = Output.LOGIT,
 ) -> Goal:
     """Return what `target` means for a batch with this output.
 
     The target is an index, a label, a `Prompt`, a rank (`Predicted(2)`, "predicted", "second";
     None is the predicted class), a `Contrast`, a tensor of indices or a sequence of such targets,
-    one an image, or a callable that takes the whole output and returns one number an image.
+    one an image, or a callable that takes the whole output and returns one number an image, or a
+    sequence of callables, each of which takes the row of one image and returns one number.
     Ranks are looked up once, in this output: the goal stays the same along a path.
+
+    `labels` name the outputs; a function gets the number of outputs and returns the names, if any.
 
     >>> z = torch.tensor([[1.0, 3.0], [5.0, 4.0]])
     >>> goals("predicted", z).scalars(z)
@@ -91,85 +92,48 @@ def goals(
     >>> goals(["second", 0], z, kind="probability").labels
     ('class 0', 'class 0')
     """
-    if callable(target):
-        given = _Given(target, len(main_tensor(output)))
-        given(output)
-        name = getattr(target, "__name__", type(target).__name__)
-        return Goal((name,) * given.images, None, given)
     if not isinstance(kind, Contrastive):
         kind = Output(kind)
+    functions = _functions(target, output)
+    if functions is not None:
+        if kind is not Output.LOGIT:
+            raise TargetError(
+                f"a callable says itself which number is explained, so output={kind} has no meaning"
+            )
+        functions(output)
+        return Goal(_function_names(target, len(main_tensor(output))), None, functions)
     logits = class_logits(output)
     names = _names(output, labels, logits)
     choice = choose(target, logits, names)
-    classes = _Classes(choice, kind)
+    classes = OfClasses(choice, kind)
     classes(output)
     return Goal(name_classes(choice, names), choice.classes[:, 0], classes)
 
 
-@dataclass(frozen=True)
-class _Classes:
-    """y = Σ_k sign_k · y_{class_k}."""
-
-    choice: Choice
-    kind: Output | Contrastive
-
-    def __call__(self, output: Any) -> Tensor:
-        logits = class_logits(output)
-        if len(logits.z) != len(self.choice.classes):
-            raise TargetError(
-                f"the goal is of {len(self.choice.classes)} images and the output of "
-                f"{len(logits.z)}: take the goal's rows with select()"
-            )
-        return (self.choice.signs.to(logits.z) * score(logits, self.choice.classes, self.kind)).sum(
-            1
-        )
-
-    def select(self, rows: Tensor) -> _Classes:
-        return replace(self, choice=Choice(self.choice.classes[rows], self.choice.signs[rows]))
+def _functions(target: Target, output: Any) -> Scalars | None:
+    """Return the callable, or the sequence of them, as a function of the output."""
+    if callable(target):
+        return ByFunction(target, len(main_tensor(output)))
+    if not isinstance(target, Sequence) or not target or not all(map(callable, target)):
+        return None
+    images = len(main_tensor(output))
+    if len(target) != images:
+        raise TargetError(f"{len(target)} callables were given for {images} images")
+    return ByFunctions(tuple(one for one in target if callable(one)))
 
 
-@dataclass(frozen=True)
-class _Given:
-    """y is the caller's own function of the output."""
-
-    function: Callable[[Any], Tensor]
-    images: int
-
-    def __call__(self, output: Any) -> Tensor:
-        y = called(self.function, output)
-        if y.shape != (self.images,):
-            raise TargetError(
-                f"the target callable returned the shape {tuple(y.shape)}; it must return one "
-                f"number an image, ({self.images},)"
-            )
-        if not y.is_floating_point():
-            raise TargetError(f"the target callable returned {y.dtype}, which has no gradient")
-        if bool(y.detach().isnan().any()):
-            raise TargetError("the target callable returned NaN")
-        if main_tensor(output).requires_grad and torch.is_grad_enabled() and not y.requires_grad:
-            raise TargetError(
-                "the target callable returned a number without a gradient: compute it from the "
-                "output by differentiable operations, without detach(), item() or argmax()"
-            )
-        return y
-
-    def select(self, rows: Tensor) -> _Given:
-        return replace(self, images=len(rows))
+def _function_names(target: Any, images: int) -> tuple[str, ...]:
+    each = target if isinstance(target, Sequence) else [target] * images
+    return tuple(getattr(one, "__name__", type(one).__name__) for one in each)
 
 
-def called(function: Callable[[Any], Tensor], output: Any) -> Tensor:
-    """Return what the caller's function makes of the output, if it is a tensor."""
-    y = function(output)
-    if not isinstance(y, Tensor):
-        raise TargetError(f"the target callable returned {type(y).__name__}, not a tensor")
-    return y
-
-
-def _names(output: Any, labels: Sequence[str] | None, logits: ClassLogits) -> Sequence[str] | None:
+def _names(output: Any, labels: Labels, logits: ClassLogits) -> Sequence[str] | None:
     """The class names: those of the prompts, else the caller's, which must fit the output."""
     if isinstance(output, Similarity):
         return output.directions.prompts
     count = logits.z.shape[1]
+    if callable(labels):
+        labels = labels(1 if logits.binary else count)
     if logits.binary:
         if labels is None:
             return "negative", "positive"

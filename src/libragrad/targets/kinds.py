@@ -25,6 +25,10 @@ class Output(Enum):
     CONTRASTIVE = "contrastive"
     """y = z_t − max of the other logits: `Contrastive()`."""
 
+    def __str__(self) -> str:
+        """Return what one types."""
+        return repr(self.value)
+
     @classmethod
     def _missing_(cls, value: object) -> Output:
         names = [kind.value for kind in cls]

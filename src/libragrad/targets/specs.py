@@ -58,6 +58,7 @@ ClassTarget: TypeAlias = "int | str | Tensor | Predicted | Prompt | Contrast"
 """A target of one image."""
 
 Target: TypeAlias = (
-    "ClassTarget | np.ndarray[Any, Any] | Sequence[ClassTarget] | Callable[[Any], Tensor] | None"
+    "ClassTarget | np.ndarray[Any, Any] | Callable[[Any], Tensor] "
+    "| Sequence[ClassTarget | Callable[[Any], Tensor]] | None"
 )
 """What a target can be. A sequence holds one target an image; None is the predicted class."""
