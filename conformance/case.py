@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 
 Inputs = Tensor | tuple[Any, ...] | dict[str, Any]
@@ -18,13 +19,13 @@ class Skipped(Exception):
 class Subject:
     """A built model in evaluation mode, not yet randomised, with float32 inputs.
 
-    `keys` are the token embeddings whose rows stand for integer inputs; they are what is explained
-    when `inputs` holds no floating tensor.
+    It is judged in `dtype`; if that is not float64, `note` says why.
     """
 
     model: nn.Module
     inputs: Inputs
     note: str = ""
+    dtype: torch.dtype = torch.float64
 
 
 class Zoo(Protocol):

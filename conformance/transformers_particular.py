@@ -207,4 +207,17 @@ INPUTS: dict[str, dict[str, Any]] = {
     "UMT5ForSequence": {"input_ids": _ended},
     "VisualBert": {"visual_embeds": (BATCH, 6, 512)},
 }
-EAGER_ONLY = ("DFine", "Deimv2", "LightGlue", "RTDetr", "EfficientLoFTR")
+EAGER_ONLY = (
+    "ConditionalDetr",
+    "DFine",
+    "DeformableDetr",
+    "Deimv2",
+    "Detr",
+    "EfficientLoFTR",
+    "LightGlue",
+    "RTDetr",
+    "TableTransformer",
+)
+"""Their backbone is a ResNet, which has no attention to choose."""
+SINGLE = {"EomtFor": "PyTorch's attention misreads the model's float32 mask beside float64 tokens"}
+"""Judged in float32, with the reason."""

@@ -6,10 +6,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from conformance.case import Skipped, Subject
 from conformance.tiny import tiny
 from conformance.transformers_inputs import synthesise
-from conformance.transformers_particular import CONFIGURATIONS, EAGER_ONLY, INPUTS
+from conformance.transformers_particular import CONFIGURATIONS, EAGER_ONLY, INPUTS, SINGLE
 
 LIST = Path(__file__).parent / "data" / "transformers.txt"
 
@@ -53,7 +55,11 @@ def build(name: str, memory: float = float("inf")) -> Subject:
     need = 8 * sum(p.numel() for p in model.parameters())
     if need > memory:
         raise Skipped(f"{need / 2**30:.1f} GiB of float64 parameters, budget {memory / 2**30:.1f}")
-    return Subject(model, synthesise(model, particular(INPUTS, class_name)))
+    inputs = synthesise(model, particular(INPUTS, class_name))
+    for prefix, reason in SINGLE.items():
+        if class_name.startswith(prefix):
+            return Subject(model, inputs, reason, torch.float32)
+    return Subject(model, inputs)
 
 
 def particular(table: dict[str, dict[str, Any]], class_name: str) -> dict[str, Any]:

@@ -67,7 +67,9 @@ def judge(zoo: str, name: str, build: Callable[[str], Subject], native: bool = F
         subject = build(name)
         row.note = subject.note
         row.parameters = sum(p.numel() for p in subject.model.parameters())
-        randomise(subject.model.double())
+        # Not `to(dtype)`, which would make complex buffers real.
+        single = subject.dtype is torch.float32
+        randomise(subject.model.float() if single else subject.model.double())
         _judge(subject, row, native)
     except Skipped as reason:
         row.verdict, row.detail = SKIPPED, str(reason)
@@ -78,11 +80,8 @@ def judge(zoo: str, name: str, build: Callable[[str], Subject], native: bool = F
 
 
 def _judge(subject: Subject, row: Row, native_only: bool) -> None:
-    model, inputs, dtype = (
-        subject.model.double(),
-        cast(subject.inputs, torch.float64),
-        torch.float64,
-    )
+    model, dtype = subject.model, subject.dtype
+    inputs = cast(subject.inputs, dtype)
     try:
         native = run(model, inputs)
     except Unusable:
