@@ -272,7 +272,7 @@ def test_what_cannot_be_masked_is_refused_in_a_sentence():
         drop.predict(x, KEEP + 1)
     with pytest.raises(ValueError, match="a row of keep names a patch twice"):
         drop.predict(x, torch.tensor([[0, 1], [2, 2]]))
-    with pytest.raises(ValueError, match=r"gave \(2, 16, 3\): wrap it in a module that returns"):
+    with pytest.raises(ValueError, match=r"gave \(2, 16, 3\): wrap it in a module"):
         masker(
             nn.Sequential(Maps().eval()).eval(), x, geometry=geometry("0.block", found.start_layout)
         )

@@ -60,11 +60,12 @@ class Forward:
 
     @torch.no_grad()
     def _output(self, images: Tensor) -> Tensor:
-        output = main_tensor(self.model(images))
-        if output.ndim > 2:
+        output = self.model(images)
+        shape = tuple(main_tensor(output).shape)
+        if len(shape) > 2:
             raise InputError(
-                f"a masker needs logits (images, classes); the model gave {tuple(output.shape)}: "
-                "wrap it in a module that returns them"
+                f"a masker needs logits (images, classes); the model gave {shape}: wrap it in a "
+                "module that returns them"
             )
         logits = class_logits(output)
         # One logit z is two classes of which σ(z) is the probability of the second.

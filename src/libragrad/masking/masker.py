@@ -12,8 +12,9 @@ from libragrad.engine.inputs import original
 from libragrad.errors import InputError, TargetError
 from libragrad.geometry.discover import discover
 from libragrad.geometry.geometry import Geometry
-from libragrad.masking.following import Kept, Plan
+from libragrad.masking.following import Plan
 from libragrad.masking.forward import Forward
+from libragrad.masking.kept import Kept
 from libragrad.masking.kinds import MASKS, Mask, find_mask
 from libragrad.masking.shortening import run, startable, try_dropping
 

@@ -8,9 +8,11 @@ from math import prod
 import torch
 from torch import Tensor
 
-from libragrad.masking.following import Follow, Kept, Plan, Seek
+from libragrad.masking.following import Follow, Plan
 from libragrad.masking.forward import Forward
+from libragrad.masking.kept import Kept
 from libragrad.masking.minus_infinity import MinusInfinity
+from libragrad.masking.seeking import Seek
 
 __all__ = ["Shortening", "shortened", "startable", "try_dropping"]
 
@@ -100,7 +102,8 @@ def _subsets(images: int, patches: int, k: int) -> Tensor:
 def _distance(output: Tensor, reference: Tensor) -> float:
     if output.shape != reference.shape or not output.isfinite().all():
         return float("inf")
-    return float((output - reference).abs().max() / reference.abs().max())
+    tiny = torch.finfo(output.dtype).tiny
+    return float((output - reference).abs().max() / reference.abs().max().clamp(min=tiny))
 
 
 def _tolerance(dtype: torch.dtype) -> float:
