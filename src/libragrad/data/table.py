@@ -132,10 +132,10 @@ def find_dataset(name: str) -> DatasetRow:
     raise DataError(f"no data set {name!r}; {hint}")
 
 
-def load_dataset(name: str, path: Path | None = None) -> Dataset:
+def load_dataset(name: str, path: str | Path | None = None) -> Dataset:
     """The data set of that name, read from `path`.
 
     >>> len(load_dataset("builtin:mosaic"))
     400
     """
-    return find_dataset(name).load(path)
+    return find_dataset(name).load(None if path is None else Path(path))

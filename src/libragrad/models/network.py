@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -40,17 +40,12 @@ def online(what: str, instead: str, error: type[LibraGradError] = LibraGradError
         ) from raised
 
 
-def has_network() -> bool:
-    """Whether the hub's host has an address (behind a proxy, which looks it up, always)."""
+def has_network(host: str | None = None) -> bool:
+    """Whether `host`, or the hub, has an address (behind a proxy, which looks it up, always)."""
     if getproxies().get("https"):
         return True
     try:
-        from huggingface_hub import constants
-    except ImportError:
-        return True
-    host = urlsplit(constants.ENDPOINT).hostname
-    try:
-        socket.getaddrinfo(host, 443)
+        socket.getaddrinfo(host or _hub_host(), 443)
     except OSError:
         return False
     return True
@@ -60,6 +55,8 @@ def unreachable(error: BaseException) -> bool:
     """Whether an error, or one of those that led to it, is a connection that failed."""
     seen: BaseException | None = error
     while seen is not None:
+        if isinstance(seen, HTTPError):
+            return False  # somebody answered
         if isinstance(seen, (URLError, ConnectionError, TimeoutError, socket.gaierror)):
             return True
         if type(seen).__name__ in _NAMES:
@@ -72,6 +69,14 @@ def unreachable(error: BaseException) -> bool:
 _NAMES = frozenset(
     "LocalEntryNotFoundError OfflineModeIsEnabled ConnectError ConnectTimeout ReadTimeout".split()
 )
+
+
+def _hub_host() -> str:
+    try:
+        from huggingface_hub import constants
+    except ImportError:
+        return "huggingface.co"
+    return urlsplit(constants.ENDPOINT).hostname or "huggingface.co"
 
 
 @contextmanager
