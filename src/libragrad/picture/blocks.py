@@ -14,7 +14,7 @@ from libragrad.picture.ansi import RESET, code
 from libragrad.picture.colour import Pixels
 from libragrad.picture.recipe import Limits, Recipe, positions
 
-__all__ = ["beside", "columns_of", "digits", "fold", "half_blocks"]
+__all__ = ["beside", "columns_of", "digits", "fold", "half_blocks", "harmless"]
 
 
 def half_blocks(pixels: Pixels, colours: int) -> list[str]:
@@ -102,3 +102,12 @@ def columns_of(text: str) -> int:
         elif not unicodedata.combining(letter):
             count += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
     return count
+
+
+def harmless(text: str) -> str:
+    r"""The text without the characters that could command a terminal, all but new lines.
+
+    >>> harmless("a\x1b[31mb")
+    'a [31mb'
+    """
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)

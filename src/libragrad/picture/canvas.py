@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from libragrad.picture.colour import Pixels
 from libragrad.picture.extra import pictures_extra
 from libragrad.picture.lettering import LEADING, height, typeface
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "POINTS", "QUIET", "Canvas"]
+__all__ = ["INK", "POINTS", "QUIET", "Canvas", "fitted"]
 
 INK, QUIET, _LINE, _AREA = "#1b1b1b", "#595959", "#8c8c8c", "#d9d9d9"
 
@@ -28,7 +26,7 @@ class Canvas:
 
     def __init__(self, width: float) -> None:
         self.width = width
-        self._drawn: list[Callable[[Figure, float], None]] = []
+        self._drawn: list[Callable[[Axes], object]] = []
 
     def figure(self, height: float) -> Figure:
         """Everything that was drawn, on a white figure of that height."""
@@ -38,8 +36,14 @@ class Canvas:
 
         figure = Figure(figsize=(self.width, height), facecolor="white")
         FigureCanvasAgg(figure)
+        # One pair of axes whose units are inches: a pair for each map would take far longer.
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_autoscale_on(False)
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(height, 0)
         for draw in self._drawn:
-            draw(figure, height)
+            draw(axes)
         return figure
 
     def text(
@@ -54,68 +58,58 @@ class Canvas:
         down: Literal["top", "center", "baseline"] = "top",
     ) -> float:
         """Lines whose alignment point is (x, y); the height that they take."""
-        if not lines:
-            return 0.0
-
-        def draw(figure: Figure, high: float) -> None:
-            figure.text(
-                x / self.width,
-                1 - y / high,
-                "\n".join(lines),
-                fontfamily=list(typeface()),
-                fontsize=size,
-                fontweight=weight,
-                color=colour,
-                horizontalalignment=across,
-                multialignment=across,
-                verticalalignment=down,
-                linespacing=LEADING,
-                parse_math=False,
+        if lines:
+            self._drawn.append(
+                lambda axes: axes.text(
+                    x,
+                    y,
+                    "\n".join(lines),
+                    fontfamily=list(typeface()),
+                    fontsize=size,
+                    fontweight=weight,
+                    color=colour,
+                    horizontalalignment=across,
+                    multialignment=across,
+                    verticalalignment=down,
+                    linespacing=LEADING,
+                    parse_math=False,
+                )
             )
-
-        self._drawn.append(draw)
         return height(len(lines), size) / POINTS
 
     def picture(self, x: float, y: float, width: float, tall: float, pixels: Pixels) -> None:
-        """Pixels as large as fits into the box, at its upper left corner, undistorted."""
-
-        def draw(figure: Figure, high: float) -> None:
-            axes = self._axes(figure, high, x, y, width, tall)
-            axes.imshow(pixels, interpolation="antialiased")
-            axes.set_anchor("NW")
-
-        self._drawn.append(draw)
-
-    def bar(self, x: float, y: float, width: float, tall: float, colours: Pixels) -> None:
-        """Colours from left to right."""
-
-        def draw(figure: Figure, high: float) -> None:
-            axes = self._axes(figure, high, x, y, width, tall)
-            axes.imshow(colours[None], aspect="auto", interpolation="nearest")
-
-        self._drawn.append(draw)
+        """Pixels stretched over the box."""
+        self._drawn.append(
+            lambda axes: axes.imshow(
+                pixels,
+                extent=(x, x + width, y + tall, y),
+                aspect="auto",
+                interpolation="antialiased",
+            )
+        )
 
     def curve(self, x: float, y: float, width: float, tall: float, points: Sequence[float]) -> None:
         """A line over equal steps, on a baseline of 0."""
+        low, high = min(0.0, *points), max(0.0, *points)
+        unit = tall / ((high - low) or 1.0)
+        floor = y + high * unit
+        across = [x + width * i / max(1, len(points) - 1) for i in range(len(points))]
+        down = [y + (high - point) * unit for point in points]
 
-        def draw(figure: Figure, high: float) -> None:
-            axes = self._axes(figure, high, x, y, width, tall)
-            steps = np.arange(len(points))
-            axes.fill_between(steps, points, color=_AREA, linewidth=0)
-            axes.plot(steps, points, color=INK, linewidth=1.0)
-            axes.axhline(0, color=_LINE, linewidth=0.6)
-            low, top = min(0.0, *points), max(0.0, *points)
-            room = 0.05 * ((top - low) or 1.0)
-            axes.set_xlim(0, max(1, len(points) - 1))
-            axes.set_ylim(low - room, top + room)
+        def draw(axes: Axes) -> None:
+            axes.fill_between(across, down, floor, color=_AREA, linewidth=0)
+            axes.plot((x, x + width), (floor, floor), color=_LINE, linewidth=0.6)
+            axes.plot(across, down, color=INK, linewidth=1.0)
 
         self._drawn.append(draw)
 
-    def _axes(
-        self, figure: Figure, high: float, x: float, y: float, width: float, tall: float
-    ) -> Axes:
-        """Axes without a frame in the box."""
-        box = (x / self.width, 1 - (y + tall) / high, width / self.width, tall / high)
-        axes = figure.add_axes(box)
-        axes.set_axis_off()
-        return axes
+
+def fitted(width: float, tall: float, pixels: Pixels) -> tuple[float, float]:
+    """The largest size within the box at which pixels are not distorted.
+
+    >>> import numpy as np
+    >>> fitted(3.0, 3.0, np.zeros((10, 20, 3), np.uint8))
+    (3.0, 1.5)
+    """
+    scale = min(width / pixels.shape[1], tall / pixels.shape[0])
+    return pixels.shape[1] * scale, pixels.shape[0] * scale

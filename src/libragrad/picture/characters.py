@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from libragrad.picture.aside import aside
-from libragrad.picture.blocks import beside, columns_of, digits, fold, half_blocks
+from libragrad.picture.blocks import beside, columns_of, digits, fold, half_blocks, harmless
 from libragrad.picture.colour import Pixels, colours, overlay
 from libragrad.picture.legend import caption, legend
 from libragrad.picture.look import Look
 from libragrad.picture.numeral import plain
 from libragrad.picture.sheet import Cell, Sheet
 
-__all__ = ["characters", "harmless"]
+__all__ = ["characters"]
 
 WIDEST, LEAST, GAP = 40, 20, 2
 
@@ -39,15 +39,6 @@ def characters(sheet: Sheet, look: Look, depth: int, columns: int = 80) -> str:
         lines += [*_wrapped(name, columns), "", *_side_by_side(blocks, width, columns)]
     lines += _legend(sheet, look, depth, columns)
     return "\n".join(lines) + "\n"
-
-
-def harmless(text: str) -> str:
-    r"""The text without characters that could command a terminal.
-
-    >>> harmless("a\x1b[31mb")
-    'a [31mb'
-    """
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _width(sheet: Sheet, columns: int, count: int, depth: int) -> int:
@@ -85,26 +76,36 @@ def _map(cell: Cell, heading: str, sheet: Sheet, look: Look, depth: int, width: 
         drawn = half_blocks(fold(pixels, width), depth)
     else:
         drawn = digits(cell.map, look.how, ends[cell.scale], width)
-    said = [line for words in caption(cell, ends, look.how) for line in _wrapped(words, width)]
-    lines = [*_wrapped(heading, width, lines=1), *drawn, *said]
-    return lines if depth else [plain(line) for line in lines]
+    said = [words if depth else plain(words) for words in caption(cell, ends, look.how)]
+    head = heading if depth else plain(heading)
+    return [
+        *_wrapped(head, width, lines=1, mark="…" if depth else "..."),
+        *drawn,
+        *(line for words in said for line in _wrapped(words, width)),
+    ]
 
 
-def _wrapped(text: str, width: int, lines: int | None = None) -> list[str]:
+def _wrapped(text: str, width: int, lines: int | None = None, mark: str = "") -> list[str]:
     """Lines of at most so many columns; those of wide letters are cut as if all were wide."""
     text = harmless(text)
-    room = width if columns_of(text) == len(text) else max(2, width // 2)
-    return wrap(text, room, max_lines=lines, placeholder="…" if room > 1 else "")
+    room = width if columns_of(text) == len(text) else max(len(mark) + 1, width // 2)
+    return wrap(text, room, max_lines=lines, placeholder=mark)
 
 
 def _legend(sheet: Sheet, look: Look, depth: int, columns: int) -> list[str]:
-    low, middle, high = (words := legend(sheet.limits(look.how), look.how)).ticks
+    """The colour bar, or what a digit stands for."""
+    words = legend(sheet.limits(look.how), look.how)
+    low, middle, high = words.ticks
     if not depth:
-        ticks = f"9 is {high}" + (f", -9 is {low}" if look.how.diverging else f", 0 is {low}")
-        return [plain(line) for line in _wrapped(f"{ticks}: {words.title}", columns)]
-    width = max(min(columns, 32), len(low) + len(middle) + len(high) + 2)
+        ticks = f"9 is {high}, {'-9' if look.how.diverging else '0'} is {low}"
+        return _wrapped(plain(f"{ticks}: {words.title}"), columns)
+    width = min(columns, 32)
     scale = colours(look.how)
-    bar = scale[[round(i * 255 / (width - 1)) for i in range(width)]][None].repeat(2, axis=0)
-    left = (width - len(middle)) // 2
-    ticks = f"{low:<{left}}{middle}"
-    return [*half_blocks(bar, depth), f"{ticks:<{width - len(high)}}{high}", words.title]
+    bar = scale[[round(i * (len(scale) - 1) / (width - 1)) for i in range(width)]]
+    start = f"{low:<{(width - len(middle)) // 2}}{middle}"
+    ticks = f"{start:<{width - len(high)}}{high}"
+    return [
+        *half_blocks(bar[None], depth),
+        *_wrapped(ticks, columns),
+        *_wrapped(words.title, columns),
+    ]

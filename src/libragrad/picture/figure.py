@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from libragrad.errors import InputError
 from libragrad.picture.aside import Aside, aside
-from libragrad.picture.canvas import POINTS, QUIET, Canvas
+from libragrad.picture.canvas import POINTS, QUIET, Canvas, fitted
 from libragrad.picture.colour import Pixels, colours, overlay
 from libragrad.picture.legend import caption, legend
 from libragrad.picture.lettering import height, width, wrap
@@ -44,7 +44,7 @@ def figure(sheet: Sheet, look: Look = Look()) -> Figure:  # noqa: B008 (frozen)
         y += canvas.text(MARGIN, y, plan.title, TITLE, weight="bold") + GAP
     if plan.beside is not None and plan.beside.place == "above":
         for left, pixels in zip(plan.lefts, plan.beside.pictures, strict=True):
-            canvas.picture(left, y, plan.side, plan.tall, pixels)
+            canvas.picture(left, y, *plan.fit(pixels), pixels)
         y += plan.tall + GAP
     y = _headings(canvas, plan, sheet, y)
     shown = plan.beside.pictures if plan.beside and plan.beside.place == "left" else ()
@@ -52,7 +52,7 @@ def figure(sheet: Sheet, look: Look = Look()) -> Figure:  # noqa: B008 (frozen)
         name = plan.names[index]
         canvas.text(MARGIN, y + plan.tall / 2, name, HEADING, weight="bold", down="center")
         if index < len(shown):
-            canvas.picture(plan.start, y, plan.side, plan.tall, shown[index])
+            canvas.picture(plan.start, y, *plan.fit(shown[index]), shown[index])
         y = _row(canvas, plan, cells, look, y)
     return canvas.figure(_bar(canvas, plan, look, y) + MARGIN)
 
@@ -70,6 +70,10 @@ class _Plan:
     names: list[list[str]]
     beside: Aside | None
     ends: Mapping[Hashable, Limits]
+
+    def fit(self, pixels: Pixels) -> tuple[float, float]:
+        """The size of a picture within a cell."""
+        return fitted(self.side, self.tall, pixels)
 
 
 def _plan(sheet: Sheet, look: Look) -> _Plan:
@@ -131,10 +135,10 @@ def _row(canvas: Canvas, plan: _Plan, cells: tuple[Cell, ...], look: Look, y: fl
     texts = 0.0
     for left, cell in zip(plan.lefts, cells, strict=True):
         pixels = overlay(cell.map, cell.picture, look.how, look.opacity, plan.ends[cell.scale])
-        canvas.picture(left, y, plan.side, plan.tall, pixels)
+        canvas.picture(left, y, *plan.fit(pixels), pixels)
         words = caption(cell, plan.ends, look.how)
         if look.values:
-            words += patch_values(canvas, left, y, *_fitted(plan, pixels), cell.map, pixels)
+            words += patch_values(canvas, left, y, *plan.fit(pixels), cell.map, pixels)
         room = plan.side * POINTS
         lines = [line for sentence in words for line in wrap(sentence, room, CAPTION, 4)]
         texts = max(texts, canvas.text(left, below, lines, CAPTION, QUIET))
@@ -145,17 +149,11 @@ def _row(canvas: Canvas, plan: _Plan, cells: tuple[Cell, ...], look: Look, y: fl
     return below + (CLOSE + SPARK if curves else 0.0) + GAP
 
 
-def _fitted(plan: _Plan, pixels: Pixels) -> tuple[float, float]:
-    """The size at which a picture fits into a cell undistorted."""
-    scale = min(plan.side / pixels.shape[1], plan.tall / pixels.shape[0])
-    return pixels.shape[1] * scale, pixels.shape[0] * scale
-
-
 def _bar(canvas: Canvas, plan: _Plan, look: Look, y: float) -> float:
     """The colour bar, its ticks and what they count; where it ends."""
     words = legend(plan.ends, look.how)
     y += CLOSE
-    canvas.bar(plan.start, y, BAR_WIDTH, BAR, colours(look.how))
+    canvas.picture(plan.start, y, BAR_WIDTH, BAR, colours(look.how)[None])
     y += BAR + CLOSE
     low, middle, high = words.ticks
     taken = canvas.text(plan.start, y, [low], CAPTION)

@@ -14,9 +14,10 @@ from torch import Tensor
 from libragrad.errors import InputError
 from libragrad.picture.account import account
 from libragrad.picture.ansi import RESET, code
+from libragrad.picture.blocks import harmless
 from libragrad.picture.document import document, resource
 from libragrad.picture.explained import Explained
-from libragrad.picture.numeral import numeral
+from libragrad.picture.numeral import numeral, plain
 from libragrad.picture.recipe import RECIPES, Limits, limits
 
 __all__ = ["AGAINST", "FOR", "strengths", "words_page", "words_terminal"]
@@ -64,16 +65,18 @@ def words_terminal(
 ) -> str:
     """The text for a terminal of so many colours; with none, values stand behind the tokens."""
     rows, ends = _checked(explanation, words)
+    words = [harmless(word) for word in words]
     lines = []
     for i, (label, values) in enumerate(zip(explanation.labels, rows, strict=True)):
         shares = strengths(values, ends)
-        lines.append(f"{explanation.name}: {label}")
+        lines.append(harmless(f"{explanation.name}: {label}"))
         if colours:
             lines.append("".join(_lit(w, s, colours) for w, s in zip(words, shares, strict=True)))
         else:
             pairs = zip(words, values, strict=True)
             lines.append(" ".join(f"{word.strip()}[{float(v):+.2g}]" for word, v in pairs))
-        lines += [_account(explanation, i, of), ""]
+        said = _account(explanation, i, of)
+        lines += [said if colours else plain(said), ""]
     return "\n".join(lines)
 
 
@@ -92,7 +95,8 @@ def _lit(word: str, share: float, colours: int) -> str:
         return word
     full = FOR if share > 0 else AGAINST
     paper = [round(abs(share) * part + (1 - abs(share)) * 30) for part in full]
-    return f"{code('paper', paper, colours)}{code('ink', (255, 255, 255), colours)}{word}{RESET}"
+    lit = f"{code('paper', paper, colours)}{code('ink', (255, 255, 255), colours)}"
+    return "\n".join(f"{lit}{part}{RESET}" if part else "" for part in word.split("\n"))
 
 
 def _account(explanation: Explained, index: int, of: str) -> str:
