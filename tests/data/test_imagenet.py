@@ -1,4 +1,4 @@
-"""ImageNet-1k validation in its three true layouts: one label space, one set of ids."""
+"""ImageNet-1k validation in its true layouts: one label space, one set of ids."""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,16 @@ def write_hub(root):
         parquet.write_table(table, root / "data" / name, row_group_size=1)
 
 
-LAYOUTS = {"folders": write_folders, "flat": write_flat, "hub": write_hub}
+def write_table(root):
+    rows = [(1, 0), (2, 1), (3, 340)]
+    names = [f"{label:04d}_ILSVRC2012_val_{number:08d}.jpg" for number, label in rows]
+    for name in names:
+        put(root / name)
+    lines = [f"{name}\t{label}\tw\tn" for name, (_, label) in zip(names, rows, strict=True)]
+    (root / "labels.tsv").write_text("\n".join(["file\tclass_index\twnid\tname", *lines]))
+
+
+LAYOUTS = {"folders": write_folders, "flat": write_flat, "hub": write_hub, "table": write_table}
 
 
 @pytest.fixture(params=list(LAYOUTS.values()), ids=list(LAYOUTS))

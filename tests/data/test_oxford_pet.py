@@ -60,6 +60,14 @@ def test_bad_lines_and_missing_files_are_named(root):
         missing.picture()
 
 
+def test_a_part_of_it_as_a_table(root):
+    (root / "labels.tsv").write_text("name\timagenet_index\tbreed\nAbyssinian_100\t285\tcat\n")
+    (root / "annotations/trimaps").rename(root / "trimaps")
+    (record,) = data = oxford_pet(root)
+    assert (data.name, record.labels) == ("oxford-pet", (285,))
+    assert ((record.segmented()[1] == 285) == (TRIMAP == 1)).all()
+
+
 def test_another_folder_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"has no annotations/test\.txt"):
         oxford_pet(tmp_path)

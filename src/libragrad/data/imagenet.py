@@ -1,4 +1,4 @@
-"""ImageNet-1k validation: 50,000 photographs of 1,000 classes, in the three layouts it comes in.
+"""ImageNet-1k validation: 50,000 photographs of 1,000 classes, in the layouts it comes in.
 
 Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge, IJCV 2015, arXiv:1409.0575.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from libragrad.data.hub import fetch
 from libragrad.data.listing import lines, pictures_below
 from libragrad.data.parquet import rows, shards
 from libragrad.data.record import PictureFile, Record, faulty
+from libragrad.data.tsv import DEFAULT_FILE, tsv
 from libragrad.errors import DataError
 
 NAME = "imagenet"
@@ -35,6 +38,7 @@ def imagenet(root: Path | None = None) -> Dataset:
         root[/val]/n01440764/ILSVRC2012_val_00000293.JPEG           folders named by WordNet id
         root[/val]/ILSVRC2012_val_00000001.JPEG, and the devkit     flat, as published
         root[/data]/validation-00000-of-00014.parquet               as on the hub
+        root/labels.tsv, of columns file and class_index            a part of it, as a table
 
     Labels are the positions of the WordNet ids in alphabetical order, as all models have them.
     An id is the picture's number, `ILSVRC2012_val_00000293`, in every layout, so that a sample of
@@ -43,18 +47,25 @@ def imagenet(root: Path | None = None) -> Dataset:
     folder = fetch(HUB, "validation") if root is None else root
     if not folder.is_dir():
         raise DataError(f"{NAME} was looked for in {folder}, which is no folder: check the path")
-    devkit = next((folder / at for at in _DEVKIT if (folder / at / TRUTH).is_file()), None)
-    if parts := shards(folder, "validation"):
-        return Dataset(NAME, tuple(_from_rows(parts)), wnids())
-    if devkit is not None:
-        return Dataset(NAME, tuple(_flat(folder, devkit)), wnids())
+    return Dataset(NAME, tuple(_records(folder)), wnids())
+
+
+def _records(folder: Path) -> Iterator[Record]:
+    """The records of whichever layout is there."""
     places = [folder / at for at in _IMAGES]
     classes = [path for place in places for path in place.glob("n????????") if path.is_dir()]
+    devkit = next((folder / at for at in _DEVKIT if (folder / at / TRUTH).is_file()), None)
+    if parts := shards(folder, "validation"):
+        return _from_rows(parts)
+    if (folder / DEFAULT_FILE).is_file():
+        return map(_numbered, tsv(folder, upright=False))
     if classes:
-        return Dataset(NAME, tuple(r for path in classes for r in _class_folder(path)), wnids())
+        return chain.from_iterable(map(_class_folder, classes))
+    if devkit is not None:
+        return _flat(folder, devkit)
     raise DataError(
-        f"{folder} holds no ImageNet validation set: no validation-*.parquet, no {TRUTH}, and no "
-        "folders named by WordNet ids, such as n01440764"
+        f"{folder} holds no ImageNet validation set: no validation-*.parquet, no {DEFAULT_FILE}, "
+        f"no {TRUTH}, and no folders named by WordNet ids, such as n01440764"
     )
 
 
@@ -83,6 +94,10 @@ def picture_id(name: str) -> str:
     """
     found = _STEM.search(name)
     return found[0] if found else Path(name).stem
+
+
+def _numbered(record: Record) -> Record:
+    return replace(record, id=picture_id(record.id))
 
 
 def _class_folder(folder: Path) -> Iterator[Record]:

@@ -6,12 +6,14 @@ Parkhi et al., Cats and Dogs, CVPR 2012.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from libragrad.data.dataset import Dataset
 from libragrad.data.listing import existing, lines
 from libragrad.data.record import PictureFile, Record, faulty
 from libragrad.data.trimap import Trimap
+from libragrad.data.tsv import DEFAULT_FILE, tsv
 
 NAME = "oxford-pet"
 
@@ -25,7 +27,12 @@ def oxford_pet(root: Path | None, split: str = "test") -> Dataset:
 
     The first number is the breed from 1 (the others are the species, 1 cat or 2 dog, and the breed
     within it); the label is the breed from 0.
+
+    A part of it may also come as a table: `root/labels.tsv` with `root/images` and `root/trimaps`.
+    Labels are those of the table then, for instance ImageNet's.
     """
+    if root is not None and (root / DEFAULT_FILE).is_file():
+        return replace(tsv(root, upright=False), name=NAME)
     listing = existing(NAME, root, [f"annotations/{split}.txt"])
     numbered = [(number, line) for number, line in lines(listing) if not line.startswith("#")]
     breeds: dict[int, str] = {}

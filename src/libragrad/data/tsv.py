@@ -12,12 +12,13 @@ from libragrad.data.trimap import Trimap
 from libragrad.errors import DataError
 
 NAME = "tsv"
+DEFAULT_FILE = "labels.tsv"
 FILE_COLUMNS = ("file", "name", "path")
 INDEX_COLUMNS = ("class_index", "imagenet_index")
 NAME_COLUMNS = ("label", "class")
 
 
-def tsv(path: Path | None) -> Dataset:
+def tsv(path: Path | None, *, upright: bool = True) -> Dataset:
     """The pictures that a table lists.
 
     The first line names the columns. One is the file (`file`, `name` or `path`): a path from the
@@ -27,41 +28,34 @@ def tsv(path: Path | None) -> Dataset:
 
     A folder `trimaps` beside the table holds masks, `trimaps/NAME.png`: 1 the object, 2 the
     background, 3 the border. Pictures with masks keep their pixels as stored; others are turned as
-    their EXIF orientation says. `path` may also be the folder of a `labels.tsv`.
+    their EXIF orientation says, if `upright`. `path` may also be the folder of a `labels.tsv`.
     """
-    table = path / "labels.tsv" if path is not None and path.is_dir() else path
+    table = path / DEFAULT_FILE if path is not None and path.is_dir() else path
     if table is None or not table.is_file():
         raise DataError(f"{NAME} reads a table of file and label, and {table} is none: give one")
     (_, header), *body = list(lines(table)) or [(0, "")]
+    rows = [(f"{table}, line {number}", line.split("\t")) for number, line in body]
     columns = header.split("\t")
     file = _column(columns, FILE_COLUMNS, table)
     label = _column(columns, (*INDEX_COLUMNS, *NAME_COLUMNS), table)
-    classes = _class_names(columns[label], _cells(body, label))
+    classes = _class_names(columns[label], [row[label] for _, row in rows if label < len(row)])
     found = _files(table.parent)
     trimaps = table.parent / "trimaps"
 
-    def record(number: int, line: str) -> Record:
-        row, where = line.split("\t"), f"{table}, line {number}"
+    def record(where: str, row: list[str]) -> Record:
         if len(row) != len(columns):
-            return faulty(
-                where,
-                f"{where} has {len(row)} columns where the first line has "
-                f"{len(columns)}: write one tab between columns",
-            )
-        index = _index(row[label], classes)
+            counts = f"{len(row)} columns where the first line has {len(columns)}"
+            return faulty(where, f"{where} has {counts}: write one tab between columns")
+        name, index = row[file], _index(row[label], classes)
         if index is None:
-            return faulty(row[file], f"{where}: the label {row[label]!r} is no number from 0")
-        picture = found.get(row[file], table.parent / row[file])
-        mask = trimaps / f"{Path(row[file]).stem}.png"
-        regions = Trimap(mask, index) if trimaps.is_dir() else None
-        return Record(row[file], (index,), PictureFile(picture, regions is None), regions)
+            return faulty(name, f"{where}: the label {row[label]!r} is no number from 0")
+        picture = found.get(name, table.parent / name)
+        if not trimaps.is_dir():
+            return Record(name, (index,), PictureFile(picture, upright))
+        mask = Trimap(trimaps / f"{Path(name).stem}.png", index)
+        return Record(name, (index,), PictureFile(picture), mask)
 
-    return Dataset(NAME, tuple(record(*numbered) for numbered in body), classes)
-
-
-def _cells(body: list[tuple[int, str]], column: int) -> list[str]:
-    rows = (line.split("\t") for _, line in body)
-    return [row[column] for row in rows if column < len(row)]
+    return Dataset(NAME, tuple(record(*row) for row in rows), classes)
 
 
 def _class_names(column: str, cells: list[str]) -> tuple[str, ...] | None:
