@@ -91,9 +91,16 @@ def _as_it_is(x: Tensor) -> Tensor:
 
 
 def dot(g: Tensor, x: Tensor) -> float:
-    """Return Re ⟨g, x⟩ in double precision."""
-    wide = (g.to(_double(g)) * x.to(_double(x)).conj()).sum()
-    return float(wide.real if wide.is_complex() else wide)
+    """Return Re ⟨g, x⟩ in double precision. An infinite x without a gradient (a mask) adds nothing.
+
+    >>> dot(torch.tensor([0.0, 2.0]), torch.tensor([-torch.inf, 3.0]))
+    6.0
+    """
+    terms = g.to(_double(g)) * x.to(_double(x)).conj()
+    total = terms.sum()
+    if not torch.isfinite(total):
+        total = terms[torch.broadcast_to(g != 0, terms.shape)].sum()
+    return float(total.real if total.is_complex() else total)
 
 
 def _double(x: Tensor) -> torch.dtype:
