@@ -38,7 +38,7 @@ from libragrad.picture.account import account
 from libragrad.picture.colour import colourise, overlay
 from libragrad.picture.explained import Explained
 from libragrad.picture.figure import figure
-from libragrad.picture.look import Look
+from libragrad.picture.look import PAPER, Look
 from libragrad.picture.notebook import framed
 from libragrad.picture.page import page
 from libragrad.picture.recipe import RECIPES, Limits, Recipe, find_recipe, limits, positions
@@ -49,6 +49,7 @@ from libragrad.picture.terminal import Terminal, terminal
 from libragrad.picture.words import words_page, words_terminal
 
 __all__ = [
+    "PAPER",
     "RECIPES",
     "SCALES",
     "WAYS",

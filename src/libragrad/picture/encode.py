@@ -25,7 +25,7 @@ def png(pixels: Pixels) -> bytes:
         from PIL import Image
 
     file = BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "png", optimize=True)
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "png")
     return file.getvalue()
 
 
@@ -37,7 +37,7 @@ def palette_png(position: Tensor, recipe: Recipe) -> bytes:
     image = Image.fromarray(levels(position))
     image.putpalette(colours(recipe).tobytes())
     file = BytesIO()
-    image.save(file, "png", optimize=True)
+    image.save(file, "png")
     return file.getvalue()
 
 

@@ -18,7 +18,7 @@ from libragrad.picture.canvas import POINTS, QUIET, Canvas, fitted
 from libragrad.picture.colour import Pixels, colours, overlay
 from libragrad.picture.legend import caption, legend
 from libragrad.picture.lettering import height, width, wrap
-from libragrad.picture.look import Look
+from libragrad.picture.look import PAPER, Look
 from libragrad.picture.patches import patch_values
 from libragrad.picture.recipe import Limits
 from libragrad.picture.sheet import Cell, Sheet
@@ -35,7 +35,7 @@ ROW_NAME = 1.3
 PATCH, MOST_PATCHES = 0.38, 32
 
 
-def figure(sheet: Sheet, look: Look = Look()) -> Figure:  # noqa: B008 (frozen)
+def figure(sheet: Sheet, look: Look = PAPER) -> Figure:
     """Draw a sheet. The figure has its own size; save it with its own `savefig`, or with `save`."""
     plan = _plan(sheet, look)
     canvas = Canvas(plan.width)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from libragrad.errors import InputError
 from libragrad.picture.recipe import Recipe, find_recipe
 
-__all__ = ["Look"]
+__all__ = ["PAPER", "Look"]
 
 
 @dataclass(frozen=True)
@@ -33,3 +33,7 @@ class Look:
     def how(self) -> Recipe:
         """The recipe of that name."""
         return find_recipe(self.recipe)
+
+
+PAPER = Look()
+"""The paper's recipe, as an overlay."""

@@ -16,7 +16,7 @@ def framed(page: str, title: str) -> str:
     >>> framed("<p>a</p>", "b")[:38]
     '<iframe title="b" srcdoc="&lt;p&gt;a&l'
     """
-    grow = "this.style.height = this.contentDocument.documentElement.scrollHeight + 8 + 'px'"
+    grow = "this.style.height = this.contentDocument.body.offsetHeight + 'px'"
     return (
         f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" onload="{grow}" '
         'style="width: 100%; height: 40rem; border: 0"></iframe>'

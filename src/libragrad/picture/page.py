@@ -19,7 +19,7 @@ from libragrad.picture.colour import Pixels, colours, natural_size
 from libragrad.picture.document import document, resource
 from libragrad.picture.encode import data_address, palette_png, png
 from libragrad.picture.legend import caption, legend
-from libragrad.picture.look import Look
+from libragrad.picture.look import PAPER, Look
 from libragrad.picture.numeral import numeral
 from libragrad.picture.recipe import RECIPES, Limits, Recipe, positions
 from libragrad.picture.sheet import Cell, Sheet
@@ -27,7 +27,7 @@ from libragrad.picture.sheet import Cell, Sheet
 __all__ = ["page"]
 
 
-def page(sheet: Sheet, look: Look = Look()) -> str:  # noqa: B008 (frozen)
+def page(sheet: Sheet, look: Look = PAPER) -> str:
     """The whole file. The switch is on at first if the look's own recipe is signed."""
     own, signed = look.how, RECIPES["signed"]
     plain = RECIPES["paper"] if own.diverging else own
@@ -35,16 +35,12 @@ def page(sheet: Sheet, look: Look = Look()) -> str:  # noqa: B008 (frozen)
         _View("plain", plain, sheet.limits(plain), shown=not own.diverging),
         _View("signed", signed, sheet.limits(signed), shown=own.diverging),
     )
-    photos: dict[bytes, str] = {}
+    photos = _Photos()
     sections = _sections(sheet, views, photos)
     title = " · ".join(dict.fromkeys(cell.method for cell in sheet.every()))
-    controls = _controls(look, bool(photos)) + "".join(_legend(view) for view in views)
+    controls = _controls(look, bool(photos.files)) + "".join(_legend(view) for view in views)
     body = f'<h1>{escape(title)}</h1><div class="controls">{controls}</div>{"".join(sections)}'
-    style = "".join(
-        f".{name} {{ background-image: url({data_address(file)}); }}\n"
-        for file, name in photos.items()
-    )
-    return document(title, body, resource("page.css") + style, resource("page.js"))
+    return document(title, body, resource("page.css") + photos.style(), resource("page.js"))
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class _View:
         return f'data-view="{self.name}"{"" if self.shown else " hidden"}'
 
 
-def _sections(sheet: Sheet, views: Sequence[_View], photos: dict[bytes, str]) -> list[str]:
+def _sections(sheet: Sheet, views: Sequence[_View], photos: _Photos) -> list[str]:
     """The rows of the sheet, each picture before or above the first of its maps."""
     beside = aside(sheet)
     pictures = [_photo(pixels, photos) for pixels in beside.pictures] if beside else []
@@ -105,27 +101,43 @@ def _legend(view: _View) -> str:
     )
 
 
-def _class(pixels: Pixels, photos: dict[bytes, str]) -> str:
-    """The class that shows these pixels; each picture is in the file once."""
-    return photos.setdefault(png(pixels), f"photo-{len(photos)}")
+class _Photos:
+    """The pictures of a page, each in the file once, as the background of a class."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self._names: dict[bytes, str] = {}
+
+    def name(self, pixels: Pixels) -> str:
+        """The class that shows these pixels."""
+        name = self._names.setdefault(pixels.tobytes(), f"photo-{len(self._names)}")
+        if name not in self.files:
+            self.files[name] = png(pixels)
+        return name
+
+    def style(self) -> str:
+        return "".join(
+            f".{name} {{ background-image: url({data_address(file)}); }}\n"
+            for name, file in self.files.items()
+        )
 
 
-def _photo(pixels: Pixels, photos: dict[bytes, str]) -> str:
+def _photo(pixels: Pixels, photos: _Photos) -> str:
     height, width, _ = pixels.shape
     return (
         '<figure><h3>picture</h3><div role="img" aria-label="what the model saw" '
-        f'class="stage plain {_class(pixels, photos)}" '
+        f'class="stage plain {photos.name(pixels)}" '
         f'style="aspect-ratio: {width} / {height}"></div></figure>'
     )
 
 
-def _map(cell: Cell, heading: str, views: Sequence[_View], photos: dict[bytes, str]) -> str:
+def _map(cell: Cell, heading: str, views: Sequence[_View], photos: _Photos) -> str:
     rows, columns = cell.map.shape
     size = natural_size(cell.map)
     below = ""
     if cell.picture is not None:
         size = cell.picture.shape[0], cell.picture.shape[1]
-        below = f'<div class="photo {_class(cell.picture, photos)}"></div>'
+        below = f'<div class="photo {photos.name(cell.picture)}"></div>'
     layers = "".join(_layer(cell, size, view) for view in views)
     spoken = f"{rows} × {columns} patches; the arrow keys read their values"
     return (
@@ -155,7 +167,8 @@ def _layer(cell: Cell, size: tuple[int, int], view: _View) -> str:
 def _caption(cell: Cell, views: Sequence[_View]) -> str:
     parts = []
     for view in views:
-        lines = [f"<p>{escape(words)}</p>" for words in caption(cell, view.ends, view.recipe)]
+        said = caption(cell, view.ends, view.recipe)
+        lines = [f"<p>{escape(words)}</p>".replace(" %", "&nbsp;%") for words in said]
         parts.append(f"<div {view.mark}>{''.join(lines)}</div>")
     curve = _spark(cell.deletion) if cell.deletion else ""
     return f"<figcaption>{''.join(parts)}{curve}</figcaption>"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from libragrad.errors import SaveError
 from libragrad.picture.figure import figure
-from libragrad.picture.look import Look
+from libragrad.picture.look import PAPER, Look
 from libragrad.picture.page import page
 from libragrad.picture.sheet import Sheet
 
@@ -22,7 +22,7 @@ Writers = Mapping[str, Callable[[], bytes]]
 def save(
     sheet: Sheet,
     path: str | Path,
-    look: Look = Look(),  # noqa: B008 (frozen)
+    look: Look = PAPER,
     dpi: float = 150.0,
     also: Writers | None = None,
 ) -> Path:
@@ -38,7 +38,7 @@ def save(
 
 def figure_file(
     sheet: Sheet,
-    look: Look = Look(),  # noqa: B008 (frozen)
+    look: Look = PAPER,
     kind: Literal["png", "svg"] = "png",
     dpi: float = 150.0,
 ) -> bytes:

@@ -13,7 +13,7 @@ from libragrad.picture.characters import characters
 from libragrad.picture.choice import choose
 from libragrad.picture.explained import Explained
 from libragrad.picture.figure import figure
-from libragrad.picture.look import Look
+from libragrad.picture.look import PAPER, Look
 from libragrad.picture.notebook import framed, notebook_display
 from libragrad.picture.page import page
 from libragrad.picture.protocols import PROTOCOLS
@@ -39,7 +39,7 @@ _COLUMN = 8  # pixels: what terminals do not tell, and few are narrower
 
 def show(
     sheet: Sheet,
-    look: Look = Look(),  # noqa: B008 (frozen)
+    look: Look = PAPER,
     way: str | None = None,
     stream: TextIO | None = None,
     environment: Mapping[str, str] | None = None,
