@@ -107,6 +107,9 @@ class _Discovery:
         if self.named.blocks is not None:
             return named_blocks(self.record, self.model, self.named.blocks)
         found = found_blocks(self.record, self.trunk)
+        if self.image is not None:  # what works on pixels is a stem
+            picture = self.record.calls[0].source or 0
+            found = [block for block in found if block.source > picture]
         if not self.trunk.steps:
             found = [layer for layer in found if self._lies(layer.shape, None) is not None]
         if not found:
@@ -166,6 +169,13 @@ class _Discovery:
             )
         return layout
 
+    def _measured(self, stretch: Stretch) -> Layout | None:
+        """Look where the tokens of a block look, where their number does not tell."""
+        if self.image is None or len(stretch.shape) not in (3, 4):
+            return None
+        probe = Probe(self.model, self.inputs, self.source, stretch.point)
+        return measured(probe, stretch.shape, self.image, None, None)
+
     def _plain_map(self, shape: Shape) -> Layout | None:
         """Return the layout of a map that can be read in one way only."""
         if len(shape) != 4 or self.image is None:
@@ -181,7 +191,7 @@ class _Discovery:
         """Say how each block's input lies; leave out those that precede the prefix tokens."""
         blocks, known = [], start
         for stretch in stretches:
-            layout = self._lies(stretch.shape, known)
+            layout = self._lies(stretch.shape, known) or self._measured(stretch)
             if layout is None:
                 raise GeometryError(
                     f"what enters {stretch.point} has the shape {stretch.shape}, which has no "

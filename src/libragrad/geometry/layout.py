@@ -93,8 +93,7 @@ def layout_of(
         positions = [n for axis, n in enumerate(shape) if axis not in (at, channel)]
         if len(positions) == 1:
             fit = _as_known(positions[0], known, prefix)
-            expected = known.channel if known is not None else len(shape) - 1
-            if fit is None and channel == expected and image_shape is not None:
+            if fit is None and channel == len(shape) - 1 and image_shape is not None:
                 fit = _sequence(positions[0], image_shape, known, prefix)
         else:
             fit = _map((positions[0], positions[1]), image_shape, known)

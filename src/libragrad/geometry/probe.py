@@ -92,12 +92,13 @@ def measured(
         strength, height, width = (_positions(x, *axes) for x in answers)
         safe = strength.clamp(min=1e-30)
         places = Places(strength, height / safe, width / safe)
-        if len(shape) == 4:
-            positions = [n for axis, n in enumerate(shape) if axis not in axes]
-            fit = _map(places, (positions[0], positions[1]), image)
-        elif image is None:
+        positions = [n for axis, n in enumerate(shape) if axis not in axes]
+        fit: tuple[float, Layout] | None
+        if image is None:
             fit = _row(places, prefix)
-        else:
+        elif len(shape) == 4 and plausible((positions[0], positions[1]), image):
+            fit = _map(places, (positions[0], positions[1]))
+        else:  # a sequence, or windows side by side
             fit = _grid(places, image, prefix, grid)
         if fit is not None and (best is None or fit[0] > best[0]):
             layout = Layout(fit[1].grid, fit[1].prefix, axes[1], axes[0], fit[1].order)
@@ -136,14 +137,9 @@ def _positions(x: Tensor, batch: int, channel: int) -> Tensor:
     return strength
 
 
-def _map(
-    places: Places, grid: tuple[int, int], image: tuple[int, int] | None
-) -> tuple[float, Layout] | None:
+def _map(places: Places, grid: tuple[int, int]) -> tuple[float, Layout]:
     """Rows × columns as they stand; how well they follow the image decides between the axes."""
-    if image is None or grid[0] * grid[1] < 2:
-        return None
-    likely = 1.0 if plausible(grid, image) else 0.0
-    return likely + _agreement(places, grid), Layout(grid, 0, 1)
+    return 1 + _agreement(places, grid), Layout(grid, 0, 1)
 
 
 def _row(places: Places, prefix: int | None) -> tuple[float, Layout]:

@@ -7,11 +7,13 @@ weights of an attention, the record of the run tells which.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from libragrad.engine.inputs import Inputs
 from libragrad.geometry.blocks import Stretch
@@ -21,7 +23,7 @@ from libragrad.geometry.quiet import hooked
 from libragrad.geometry.record import Operation, Record
 from libragrad.rules.call import substitute, tensors_in
 
-_ATTENTION = frozenset("softmax scaled_dot_product_attention multi_head_attention_forward".split())
+_FUSED = frozenset({"scaled_dot_product_attention", "multi_head_attention_forward"})
 _SUMS = frozenset("mean sum nanmean adaptive_avg_pool1d adaptive_avg_pool2d avg_pool2d".split())
 
 
@@ -39,14 +41,14 @@ def readout(
     lies = None if g is None else layout_of(g.shape, image, known=layout, batch=1)
     if g is None or lies is None:
         return Readout.OTHER, None
-    if any(op.name in _ATTENTION and len(op.shape) > 2 for op in after):
+    if any(_pools_by_attention(op) for op in after):
         return Readout.ATTENTION_POOL, None
     read = lies.tokens(g)[0].double().norm(dim=-1)
     prefix, patches = read[: lies.prefix], read[lies.prefix :]
     taken = read.nonzero().flatten().tolist()
     if image is None and taken == [lies.count - 1]:
         return Readout.LAST_TOKEN, -1
-    if taken and (len(taken) == 1 or max(taken) < lies.prefix):
+    if taken and (max(taken) < lies.prefix or (taken == [0] and image is None)):
         return Readout.CLS, taken[0]
     summed = any(_sums_positions(op, image, lies) for op in after)
     if summed and bool(patches.all()):
@@ -74,17 +76,44 @@ def causal(model: nn.Module, inputs: Inputs, source: Tensor, length: int) -> boo
 
 
 def _gradient(model: nn.Module, inputs: Inputs, record: Record, last: Stretch) -> Tensor | None:
-    """Return the gradient of a random sum of the output by the last block's output."""
-    tap = _Tap(record, last)
+    """Return the gradient, by the last block's output, of random sums of all that is made of it.
+
+    Of the output, and of every vector on the way: the last layer of a new model may still be zero.
+    """
+    tap, vectors = _Tap(record, last), _Vectors()
     if tap.module is None:
         return None
-    with torch.no_grad(), tap.context():
-        y = _first(inputs.call(model))
-        if y is None or tap.z is None or not y.requires_grad:
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad(), tap.context(), vectors:
+        output = _first(inputs.call(model))
+        if tap.z is None:
             return None
-        weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(0)).to(y)
+        made = [x for x in (output, *vectors.met) if x is not None and x.requires_grad]
+        if not made:
+            return None
         with torch.enable_grad():
-            return torch.autograd.grad((y * weights).sum(), tap.z, allow_unused=True)[0]
+            sums = [(x * torch.randn(x.shape, generator=generator).to(x)).sum() for x in made]
+            return torch.autograd.grad(sums, tap.z, allow_unused=True)[0]
+
+
+class _Vectors(TorchFunctionMode):
+    """Collects the vectors (1, C) that depend on the tap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.met: list[Tensor] = []
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        output = func(*args, **(kwargs or {}))
+        if isinstance(output, Tensor) and output.requires_grad and output.ndim == 2:
+            self.met += [output] if output.shape[0] == 1 else []
+        return output
 
 
 class _Tap:
@@ -105,8 +134,7 @@ class _Tap:
         )
 
     def enter(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        changed = self._opened((args, kwargs))
-        return changed if changed is not None else None
+        return self._opened((args, kwargs))
 
     def leave(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
@@ -122,13 +150,23 @@ class _Tap:
         return substitute(tree, {id(first): self.z * 1})
 
 
+def _pools_by_attention(operation: Operation) -> bool:
+    """Whether fewer queries than there are keys attend: tokens among themselves are as many."""
+    if operation.name == "softmax":
+        return len(operation.shape) > 2 and operation.shape[-2] < operation.shape[-1]
+    if operation.name not in _FUSED or len(operation.operands) < 2:
+        return False
+    queries, keys = (operand.shape[:-1] for operand in operation.operands[:2])
+    return prod(queries) < prod(keys)
+
+
 def _sums_positions(operation: Operation, image: tuple[int, int] | None, lies: Layout) -> bool:
     """Whether an operation takes tokens that have places and leaves none."""
     if operation.name not in _SUMS or not operation.operands:
         return False
     whole = layout_of(operation.operands[0].shape, image, known=lies, batch=1)
     rest = layout_of(operation.shape, image, known=lies, batch=1)
-    return whole is not None and rest is None and prod(operation.shape) > 0
+    return whole is not None and rest is None
 
 
 def _first(output: Any) -> Tensor | None:
