@@ -27,7 +27,7 @@ class Location(Protocol):
         """Put the file there at once and for good, in place of an older one."""
 
     def create(self, name: str, data: bytes) -> bool:
-        """Put the file there if there is none; whether there was none."""
+        """Put the file there if there is none; whether there was none. A crash may undo it."""
 
     def exists(self, name: str) -> bool:
         """Whether the file is there."""
@@ -68,14 +68,14 @@ class LocalFolder:
         return (self.folder / name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
-        self._place(name, data, os.replace)
+        self._place(name, data, os.replace, lasting=True)
 
     def create(self, name: str, data: bytes) -> bool:
         if self.exists(name):
             return False
         # A link fails where the name is taken, and the file is complete when it appears.
         try:
-            self._place(name, data, os.link)
+            self._place(name, data, os.link, lasting=False)
         except FileExistsError:
             return False
         return True
@@ -104,7 +104,9 @@ class LocalFolder:
                 if time.time() - (self.folder / name).stat().st_mtime > _LEFT_BEHIND:
                     self.remove(name)
 
-    def _place(self, name: str, data: bytes, settle: Callable[[Path, Path], None]) -> None:
+    def _place(
+        self, name: str, data: bytes, settle: Callable[[Path, Path], None], *, lasting: bool
+    ) -> None:
         path, partial = self.folder / name, self._partial / uuid.uuid4().hex
         for folder in (path.parent, self._partial):
             folder.mkdir(parents=True, exist_ok=True)
@@ -112,11 +114,13 @@ class LocalFolder:
             with partial.open("xb") as file:
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if lasting:
+                    os.fsync(file.fileno())
             settle(partial, path)
         finally:
             partial.unlink(missing_ok=True)
-        _synchronise(path.parent)
+        if lasting:
+            _synchronise(path.parent)
 
 
 class RemoteFolder:

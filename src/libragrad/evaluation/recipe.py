@@ -1,7 +1,8 @@
 """A recipe: the cells of a table, as a data file.
 
-A recipe is TOML. `[defaults]` and each `[[cells]]` give fields of cells; a list stands for all of
-its values, and the block for the product of its lists. `[[tables]]` say how the results are laid
+A recipe is TOML. Each `[[cells]]` block gives fields of cells; a list stands for all of its
+values, and the block for the product of its lists. `[defaults]` hold for all blocks, and with
+`[[measures]]` each block is taken once with each of them. `[[tables]]` say how the results are laid
 out. Models may go by the paper's short names.
 """
 
@@ -114,14 +115,17 @@ class _Reader:
     known: Mapping[str, Collection[str]]
 
     def recipe(self, content: dict[str, Any]) -> Recipe:
-        allowed = ("summary", "defaults", "cells", "tables")
+        allowed = ("summary", "defaults", "measures", "cells", "tables")
         self._only("the recipe", content, allowed)
         for part in ("summary", "cells", "tables"):
             if not content.get(part):
                 raise RecipeError(f"recipe {self.source} has no {part}")
         defaults = content.get("defaults", {})
         cells = dict.fromkeys(
-            cell for block in content["cells"] for cell in self._cells({**defaults, **block})
+            cell
+            for block in content["cells"]
+            for measure in content.get("measures", [{}])
+            for cell in self._cells({**defaults, **measure, **block})
         )
         tables = tuple(self._table(block) for block in content["tables"])
         name = Path(self.source).stem

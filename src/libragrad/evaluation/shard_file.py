@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -64,14 +63,22 @@ class CorruptShardError(Exception):
 
 def to_table(shard: Shard, rows: Iterable[Row]) -> pa.Table:
     """The rows as a table, cell by cell, image by image, whatever order they came in."""
-    item = dict(zip(shard.cells, shard.items, strict=True))
+    named = {
+        cell: {**cell.identity(), "item": item}
+        for cell, item in zip(shard.cells, shard.items, strict=True)
+    }
     cells = {cell: place for place, cell in enumerate(shard.cells)}
     images = {image: place for place, image in enumerate(shard.records)}
     ordered = sorted(rows, key=lambda row: (cells[row.cell], images[row.image]))
-    records = []
-    for row in ordered:
-        values = asdict(row)
-        records.append({**values, **values.pop("cell"), "item": item[row.cell]})
+    records = [
+        {
+            **vars(row),
+            "most": row.most and vars(row.most),
+            "least": row.least and vars(row.least),
+            **named[row.cell],
+        }
+        for row in ordered
+    ]
     table = pa.Table.from_pylist(records, schema=SCHEMA)
     made_from = {
         "address": shard.address,
