@@ -9,11 +9,19 @@ from libragrad.errors import (
     InputError,
     LibraGradError,
     LibraGradWarning,
+    MethodError,
     OpaqueModelError,
     PresetError,
     TargetError,
 )
+from libragrad.explaining.explain import explain
+from libragrad.explaining.explainer import Explainer
+from libragrad.explaining.explanation import Explanation, Explanations
+from libragrad.geometry.discover import discover
+from libragrad.methods.method import Method, Profile
+from libragrad.methods.table import METHODS
 from libragrad.operators import constant, scale, swap_backward, swap_backward_by_duality
+from libragrad.paths import Integrated, Point, Smooth
 from libragrad.presets import (
     ABLATIONS,
     ALI_LRP,
@@ -26,6 +34,7 @@ from libragrad.presets import (
     Preset,
     Treatment,
 )
+from libragrad.targets import Contrast, Contrastive, Output, Predicted, Prompt
 
 try:
     __version__ = version("libragrad")
@@ -39,23 +48,40 @@ __all__ = [
     "CP_LRP",
     "DECOMPX",
     "LIBRA",
+    "METHODS",
     "PRESETS",
     "STANDARD",
     "Audit",
+    "Contrast",
+    "Contrastive",
+    "Explainer",
+    "Explanation",
+    "Explanations",
     "GeometryError",
     "InputError",
+    "Integrated",
     "Leak",
     "LibraGradError",
     "LibraGradWarning",
+    "Method",
+    "MethodError",
     "OpaqueModelError",
+    "Output",
+    "Point",
+    "Predicted",
     "Preset",
     "PresetError",
+    "Profile",
+    "Prompt",
+    "Smooth",
     "TargetError",
     "Treatment",
     "__version__",
     "audit",
     "balanced",
     "constant",
+    "discover",
+    "explain",
     "scale",
     "swap_backward",
     "swap_backward_by_duality",
