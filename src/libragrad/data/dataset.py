@@ -64,5 +64,10 @@ class Dataset:
         """
         if not 0 <= n <= len(self):
             raise DataError(f"{self.name} has {len(self)} records, so {n} cannot be drawn")
-        drawn = sorted(self.records, key=lambda r: sha256(f"{seed}\n{r.id}".encode()).digest())
-        return Dataset(self.name, tuple(drawn[:n]), self.classes)
+        return Dataset(self.name, self.shuffled(seed)[:n], self.classes)
+
+    def shuffled(self, seed: int = 0) -> tuple[Record, ...]:
+        """All records in the order in which `sample` draws them."""
+        return tuple(
+            sorted(self.records, key=lambda r: sha256(f"{seed}\n{r.id}".encode()).digest())
+        )
