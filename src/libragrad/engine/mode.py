@@ -56,7 +56,8 @@ class Entry:
         self.folds = self.name in _FOLDED and not self.in_place
         wants_body = self.name in _OPENED or self.rule is None or self.flag is not None
         self.body = opened(func) if wants_body else None
-        self.silent = self.name in _SILENT and self.body is None
+        sets = getattr(func, "__name__", "") == "__set__"  # p.grad = None, p.data = …
+        self.silent = sets or (self.name in _SILENT and self.body is None)
 
     def opens(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Decide whether this call runs its body: F.relu(x, inplace=True) must become relu_(x)."""
