@@ -29,6 +29,14 @@ ANY_RESOLUTION = {"image_grid_pinpoints": [[32, 32]]}
 QUERIES = {"image_token_index": 3, "num_query_tokens": 4}
 SECTIONS = {"rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}}
 THREE_AXES = {"text_config": SECTIONS}
+HALF = {
+    "rope_parameters": {
+        "rope_type": "default",
+        "mrope_section": [1, 1, 0],
+        "partial_rotary_factor": 0.5,
+    }
+}
+HALF_AXES = {"text_config": HALF}
 WINDOWS: dict[str, Any] = {**THREE_AXES, "vision_config": {"window_size": 32}}
 MAMBA_HEADS = {"mamba_n_heads": 8, "mamba_n_groups": 2, "mamba_d_state": 8, "num_hidden_layers": 2}
 
@@ -72,11 +80,12 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "FocalNet": {"embed_dim": 16, "image_size": 64, "patch_size": 4},
     "Glm46V": THREE_AXES,
     "Glm4v": THREE_AXES,
+    "Glm4vMoe": HALF_AXES,
+    "Glm4vMoeText": HALF,
     "Glm4vText": SECTIONS,
-    "GlmImage": THREE_AXES,
-    "GlmImageText": SECTIONS,
-    "GlmOcr": THREE_AXES,
-    "GlmOcrText": SECTIONS,
+    "GlmImageText": HALF,
+    "GlmOcr": HALF_AXES,
+    "GlmOcrText": HALF,
     "GPTJ": {"rotary_dim": 8},
     "GPTNeoFor": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
     "GPTNeoModel": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
@@ -110,6 +119,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "PoolFormer": {"depths": [1, 1, 1, 1], "hidden_sizes": [16, 24, 32, 48]},
     "Qwen2VL": THREE_AXES,
     "Qwen2VLText": SECTIONS,
+    "PaddleOCRText": SECTIONS,
+    "Qwen2_5OmniTalkerModel": SECTIONS,
+    "Qwen2_5OmniThinkerText": SECTIONS,
     "Qwen2_5_VL": WINDOWS,
     "Qwen2_5_VLText": SECTIONS,
     "Qwen2_5_Vision": {"window_size": 32},
@@ -142,6 +154,13 @@ def _ended(model: Any) -> torch.Tensor:
 def _codebooks(model: Any) -> torch.Tensor:
     books = getattr(model.config, "num_codebooks", None) or model.config.decoder.num_codebooks
     return ids(torch.Generator().manual_seed(1)).repeat_interleave(books, 0)
+
+
+def _video(model: Any) -> torch.Tensor:
+    config = model.config
+    frames, side = config.num_frames, config.image_size
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(BATCH, frames, 3, side, side, generator=generator)
 
 
 SERIES_INPUTS: dict[str, Any] = {
@@ -205,6 +224,9 @@ INPUTS: dict[str, dict[str, Any]] = {
     "T5ForSequence": {"input_ids": _ended},
     "TimeSeriesTransformer": SERIES_INPUTS,
     "UMT5ForSequence": {"input_ids": _ended},
+    "Timesformer": {"pixel_values": _video},
+    "VideoMAE": {"pixel_values": _video},
+    "Vivit": {"pixel_values": _video},
     "VisualBert": {"visual_embeds": (BATCH, 6, 512)},
 }
 EAGER_ONLY = (
