@@ -13,7 +13,6 @@ class Made:
     """The members of `libragrad.picture.Explained`, and no more."""
 
     map: Tensor
-    tokens: Tensor
     unattributed: Tensor
     output: Tensor
     completeness_error: Tensor
@@ -34,10 +33,9 @@ def made(
     """Random maps that add up to their output but for a share `error`."""
     generator = torch.Generator().manual_seed(seed)
     maps = scale * torch.randn(len(labels), *patches, generator=generator)
-    tokens = maps.flatten(1)
     outside = torch.full((len(labels),), 0.5 * scale)
-    output = (tokens.sum(dim=1) + outside) / (1 - error)
+    output = (maps.flatten(1).sum(dim=1) + outside) / (1 - error)
     pictures = None
     if size is not None:
         pictures = torch.rand(1, 3, *size, generator=generator).expand(len(labels), -1, -1, -1)
-    return Made(maps, tokens, outside, output, error * output, labels, name, pictures)
+    return Made(maps, outside, output, error * output, labels, name, pictures)

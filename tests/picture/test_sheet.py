@@ -26,6 +26,28 @@ def test_rows_are_methods_and_columns_targets():
     assert torch.equal(drawn.cells[1][0].map, LIBRA.map[0])
 
 
+def test_maps_of_one_method_come_together_from_many_explanations():
+    parts = [
+        made((target,), name, seed=seed)
+        for target, seed in (("zebra", 1), ("elephant", 2))
+        for name in ("FullGrad+", "IxG")
+    ]
+    drawn = sheet(parts, deletion=[[[float(i)]] for i in range(4)])
+    assert (drawn.rows, drawn.columns) == (("FullGrad+", "IxG"), TWO)
+    assert [[cell.deletion for cell in row] for row in drawn.cells] == [
+        [(0.0,), (2.0,)],
+        [(1.0,), (3.0,)],
+    ]
+    assert torch.equal(drawn.cells[1][1].map, parts[3].map[0])
+    assert len(drawn.limits(RECIPES["paper"])) == 2
+
+
+def test_a_map_as_fine_as_its_picture_is_of_pixels():
+    assert sheet([made(patches=(8, 8), size=(8, 8))]).part == "pixel"
+    assert sheet([made(patches=(8, 8), size=(16, 16))]).part == "patch"
+    assert sheet([made(patches=(8, 8), size=None)]).part == "patch"
+
+
 def test_before_and_after_stand_side_by_side_for_each_target():
     drawn = before_after(PLAIN, LIBRA)
     assert (drawn.rows, drawn.columns) == (TWO, ("FullGrad+", "Libra FullGrad+"))
@@ -53,7 +75,7 @@ def test_one_map_is_drawn_by_the_papers_recipe_alone():
 
 def test_the_picture_is_shown_once_where_it_belongs():
     assert aside(sheet([made(size=None)])) is None
-    one = aside(sheet([LIBRA, LIBRA]))
+    one = aside(sheet([LIBRA, replace(LIBRA, name="IxG")]))
     assert one is not None
     assert (one.place, len(one.pictures)) == ("left", 1)
     assert LIBRA.pictures is not None
@@ -61,7 +83,8 @@ def test_the_picture_is_shown_once_where_it_belongs():
     assert np.array_equal(one.pictures[0], expected.numpy())
 
     several = replace(LIBRA, pictures=torch.rand(2, 3, 8, 8))
-    above, left = aside(sheet([several, several])), aside(before_after(several, several))
+    other = replace(several, name="FullGrad+")
+    above, left = aside(sheet([several, other])), aside(before_after(other, several))
     assert above is not None
     assert left is not None
     assert (above.place, len(above.pictures)) == ("above", 2)
@@ -83,8 +106,14 @@ def test_each_map_has_its_own_account_and_curve():
 def test_what_makes_no_sheet_is_refused():
     with pytest.raises(InputError, match="there is no explanation to draw"):
         sheet([])
-    with pytest.raises(InputError, match="same targets; got zebra, elephant and zebra"):
-        sheet([LIBRA, made()])
+    with pytest.raises(
+        InputError, match="FullGrad\\+ explains zebra, elephant and FullGrad\\+ zebra"
+    ):
+        sheet([LIBRA, made(name="FullGrad+")])
+    with pytest.raises(InputError, match=r"both are named 'Libra FullGrad\+'"):
+        before_after(LIBRA, LIBRA)
+    with pytest.raises(InputError, match="1 lists of curves for 2 explanations"):
+        sheet([LIBRA, PLAIN], deletion=[[[1.0], [1.0]]])
     with pytest.raises(InputError, match="no scale 'methods'; did you mean 'method'"):
         sheet([LIBRA], scale="methods")
     with pytest.raises(InputError, match=r"shape \(2, 4, 4\), 1 labels"):

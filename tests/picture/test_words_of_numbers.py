@@ -48,7 +48,12 @@ def test_plain_numerals_are_ascii_and_can_be_read_back(value):
         (0.0008, 4.0, 0.0, "99.98 % of the logit accounted for"),
         (-0.2, 4.0, 0.0, "105.00 % of the logit accounted for"),
         (0.2, -4.0, 0.0, "105.00 % of the logit accounted for"),
-        (0.0, 4.0, -0.052, "100.00 % of the logit accounted for, 1.30 % of it outside the picture"),
+        (
+            0.0,
+            4.0,
+            -0.052,
+            "100.00 % of the logit accounted for, −1.30 % of it outside the picture",
+        ),
         (-40.0, 4.0, 0.0, "adds up to 44, the logit is 4"),
         (6.0, 4.0, 0.0, "adds up to −2, the logit is 4"),
         (0.5, 0.0, 0.0, "adds up to −0.5, the logit is 0"),

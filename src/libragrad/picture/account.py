@@ -1,4 +1,4 @@
-"""Completeness in words: how much of the explained output the tokens account for."""
+"""Completeness in words: how much of the explained output is accounted for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["account"]
 def account(error: float, output: float, unattributed: float = 0.0, of: str = "logit") -> str:
     """What a map adds up to, in words.
 
-    accounted for = 1 − error / output, where error = output − Σ tokens − unattributed
+    accounted for = 1 − error / output, where error = output − Σ map − unattributed
 
     What has no place in the picture is named if it is more than rounding. Far from complete, the
     sum itself says more than a share; a method that claims no sum is said to claim none.
@@ -31,8 +31,12 @@ def account(error: float, output: float, unattributed: float = 0.0, of: str = "l
     share = 1 - error / output if output else math.inf
     if not 0 <= share <= 2:
         return f"adds up to {numeral(output - error)}, the {of} is {numeral(output)}"
-    words = f"{share:.2%} of the {of} accounted for".replace("%", " %")
-    outside = abs(unattributed / output)
-    if outside < 5e-5:
+    words = f"{_percent(share)} of the {of} accounted for"
+    outside = unattributed / output
+    if abs(outside) < 5e-5:
         return words
-    return f"{words}, {outside:.2%} of it outside the picture".replace("% of it", " % of it")
+    return f"{words}, {_percent(outside)} of it outside the picture"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %".replace("-", "−")

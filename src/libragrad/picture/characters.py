@@ -94,7 +94,7 @@ def _wrapped(text: str, width: int, lines: int | None = None, mark: str = "") ->
 
 def _legend(sheet: Sheet, look: Look, depth: int, columns: int) -> list[str]:
     """The colour bar, or what a digit stands for."""
-    words = legend(sheet.limits(look.how), look.how)
+    words = legend(sheet.limits(look.how), look.how, sheet.part)
     low, middle, high = words.ticks
     if not depth:
         ticks = f"9 is {high}, {'-9' if look.how.diverging else '0'} is {low}"

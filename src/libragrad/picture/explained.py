@@ -20,12 +20,8 @@ class Explained(Protocol):
         """Signed attributions of patches or pixels, (B, H, W)."""
 
     @property
-    def tokens(self) -> Tensor:
-        """Signed attributions of all tokens, prefix included, (B, N)."""
-
-    @property
     def unattributed(self) -> Tensor:
-        """What belongs to no token, a head bias for instance, (B,)."""
+        """What has no place on the map, (B,): prefix tokens, the biases of a head."""
 
     @property
     def output(self) -> Tensor:
@@ -33,7 +29,7 @@ class Explained(Protocol):
 
     @property
     def completeness_error(self) -> Tensor:
-        """output − Σ tokens − unattributed, (B,); NaN where the method claims no such sum."""
+        """output − Σ map − unattributed, (B,); NaN where the method claims no such sum."""
 
     @property
     def labels(self) -> tuple[str, ...]:

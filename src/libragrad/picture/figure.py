@@ -70,6 +70,7 @@ class _Plan:
     names: list[list[str]]
     beside: Aside | None
     ends: Mapping[Hashable, Limits]
+    part: str
 
     def fit(self, pixels: Pixels) -> tuple[float, float]:
         """The size of a picture within a cell."""
@@ -98,6 +99,7 @@ def _plan(sheet: Sheet, look: Look) -> _Plan:
         names=names,
         beside=beside,
         ends=sheet.limits(look.how),
+        part=sheet.part,
     )
 
 
@@ -151,7 +153,7 @@ def _row(canvas: Canvas, plan: _Plan, cells: tuple[Cell, ...], look: Look, y: fl
 
 def _bar(canvas: Canvas, plan: _Plan, look: Look, y: float) -> float:
     """The colour bar, its ticks and what they count; where it ends."""
-    words = legend(plan.ends, look.how)
+    words = legend(plan.ends, look.how, plan.part)
     y += CLOSE
     canvas.picture(plan.start, y, BAR_WIDTH, BAR, colours(look.how)[None])
     y += BAR + CLOSE

@@ -19,7 +19,7 @@ class Legend(NamedTuple):
     title: str
 
 
-def legend(ends: Mapping[Hashable, Limits], recipe: Recipe) -> Legend:
+def legend(ends: Mapping[Hashable, Limits], recipe: Recipe, part: str = "patch") -> Legend:
     """Real values if all maps share their limits, else shares of the limits named at each map.
 
     >>> from libragrad.picture.recipe import RECIPES
@@ -32,11 +32,11 @@ def legend(ends: Mapping[Hashable, Limits], recipe: Recipe) -> Legend:
         low, high = next(iter(ends.values()))
         values = (low, (low + high) / 2, high)
         ticks = [numeral(value) for value in values]
-        title = "attribution of each patch"
+        title = f"attribution of each {part}"
     else:
         values = (-1.0, 0.0, 1.0) if recipe.diverging else (0.0, 0.5, 1.0)
         ticks = [f"{numeral(100 * value)} %" for value in values]
-        title = "attribution of each patch, relative to the value named below its map"
+        title = f"attribution of each {part}, relative to the value named below its map"
     if recipe.clips and values[2] > 0:
         ticks[2] = f"≥ {ticks[2]}"
         ticks[0] = f"≤ {ticks[0]}" if recipe.diverging else ticks[0]

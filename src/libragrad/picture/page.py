@@ -38,7 +38,9 @@ def page(sheet: Sheet, look: Look = PAPER) -> str:
     photos = _Photos()
     sections = _sections(sheet, views, photos)
     title = " · ".join(dict.fromkeys(cell.method for cell in sheet.every()))
-    controls = _controls(look, bool(photos.files)) + "".join(_legend(view) for view in views)
+    controls = _controls(look, bool(photos.files)) + "".join(
+        _legend(view, sheet.part) for view in views
+    )
     body = f'<h1>{escape(title)}</h1><div class="controls">{controls}</div>{"".join(sections)}'
     return document(title, body, resource("page.css") + photos.style(), resource("page.js"))
 
@@ -88,9 +90,9 @@ def _controls(look: Look, covering: bool) -> str:
     )
 
 
-def _legend(view: _View) -> str:
+def _legend(view: _View, part: str) -> str:
     """The colour bar."""
-    words = legend(view.ends, view.recipe)
+    words = legend(view.ends, view.recipe, part)
     low, _, high = words.ticks
     ticks = "".join(f"<span>{escape(tick)}</span>" for tick in words.ticks)
     bar = data_address(png(colours(view.recipe)[None]))

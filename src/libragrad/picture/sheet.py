@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -21,9 +21,9 @@ from libragrad.picture.recipe import Limits, Recipe, limits
 __all__ = ["SCALES", "Cell", "Deletion", "Sheet", "before_after", "sheet"]
 
 Deletion = Sequence[Sequence[Sequence[float]]]
-"""The points of a deletion curve for each explanation and each of its targets."""
+"""The points of a deletion curve for each explanation and each of its maps."""
 
-SCALES: Mapping[str, Callable[[int, int], Hashable]] = MappingProxyType(
+SCALES: Mapping[str, Callable[[str, int], Hashable]] = MappingProxyType(
     {
         "map": lambda method, target: (method, target),
         "method": lambda method, target: method,
@@ -43,7 +43,7 @@ class Cell:
     target: str
     account: str
     deletion: tuple[float, ...]
-    scale: Hashable
+    scale: Hashable = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,13 @@ class Sheet:
             maps.setdefault(cell.scale, []).append(cell.map.detach().cpu().flatten())
         return {scale: limits(torch.cat(those), recipe) for scale, those in maps.items()}
 
+    @property
+    def part(self) -> str:
+        """What a value belongs to: a pixel where the map is as fine as its picture."""
+        shapes = [(tuple(c.map.shape), c.picture) for c in self.every()]
+        fine = all(p is not None and shape == p.shape[:2] for shape, p in shapes)
+        return "pixel" if fine else "patch"
+
     def every(self) -> list[Cell]:
         """The cells, row by row."""
         return [cell for row in self.cells for cell in row]
@@ -75,6 +82,7 @@ def sheet(
 ) -> Sheet:
     """Methods × targets, or targets × methods.
 
+    Explanations of one name belong to one method: their maps follow each other.
     `scale` names the maps that share their limits (see `SCALES`): the paper gives each "map" its
     own; one "method" has one unit, so its targets can be compared; "all" makes one scale of the
     values themselves. `deletion` holds the points of the curve of each explanation and target, and
@@ -82,22 +90,24 @@ def sheet(
     """
     if not explanations:
         raise InputError("there is no explanation to draw")
-    key, labels = choose("scale", scale, SCALES), explanations[0].labels
-    columns = []
-    for method, explanation in enumerate(explanations):
-        if explanation.labels != labels:
+    if deletion is not None and len(deletion) != len(explanations):
+        raise InputError(f"{len(deletion)} lists of curves for {len(explanations)} explanations")
+    key, methods = choose("scale", scale, SCALES), dict[str, list[Cell]]()
+    for index, explanation in enumerate(explanations):
+        cells = methods.setdefault(explanation.name, [])
+        curves = deletion[index] if deletion is not None else [()] * len(explanation.labels)
+        for cell in _cells(explanation, curves, of):
+            cells.append(replace(cell, scale=key(cell.method, len(cells))))
+    names, labels = tuple(methods), [tuple(c.target for c in row) for row in methods.values()]
+    for name, others in zip(names, labels, strict=True):
+        if others != labels[0]:
             raise InputError(
-                "the explanations of a sheet have the same targets; "
-                f"got {', '.join(labels)} and {', '.join(explanation.labels)}"
+                f"all methods of a sheet explain the same targets; {names[0]} explains "
+                f"{', '.join(labels[0])} and {name} {', '.join(others)}"
             )
-        points = deletion[method] if deletion is not None else [()] * len(labels)
-        columns.append(
-            _cells(explanation, points, [key(method, t) for t in range(len(labels))], of)
-        )
-    names = tuple(explanation.name for explanation in explanations)
     if rows == "methods":
-        return Sheet(cells=tuple(columns), rows=names, columns=labels)
-    return Sheet(cells=tuple(zip(*columns, strict=True)), rows=labels, columns=names)
+        return Sheet(cells=tuple(map(tuple, methods.values())), rows=names, columns=labels[0])
+    return Sheet(cells=tuple(zip(*methods.values(), strict=True)), rows=labels[0], columns=names)
 
 
 def before_after(
@@ -108,11 +118,13 @@ def before_after(
     of: str = "logit",
 ) -> Sheet:
     """A row for each target: the map of the plain gradient beside that of LibraGrad."""
+    if plain.name == libra.name:
+        raise InputError(f"before and after cannot be told apart: both are named {plain.name!r}")
     return sheet([plain, libra], "targets", scale, deletion, of)
 
 
 def _cells(
-    explanation: Explained, deletion: Sequence[Sequence[float]], scales: list[Hashable], of: str
+    explanation: Explained, deletion: Sequence[Sequence[float]], of: str
 ) -> tuple[Cell, ...]:
     maps, labels = explanation.map, explanation.labels
     if maps.ndim != 3 or len(maps) != len(labels) or len(deletion) != len(labels):
@@ -135,7 +147,6 @@ def _cells(
             target=labels[i],
             account=account(error, output, outside, of),
             deletion=tuple(deletion[i]),
-            scale=scales[i],
         )
         for i, (error, output, outside) in enumerate(numbers)
     )
