@@ -157,7 +157,7 @@ def test_a_model_that_would_be_silently_wrong_is_found_out():
 def test_a_model_that_needs_its_grid_cannot_drop():
     mixed = trial(lambda h, p: (p[0] @ p[0].T) @ h)
     assert mixed.used.name == "zero"
-    assert "the shortened forward failed: RuntimeError: " in mixed.reason
+    assert "the trial failed with RuntimeError: " in mixed.reason
     assert "grid" in trial(lambda h, p: grid(h)).reason
 
 

@@ -143,7 +143,7 @@ def convolutional():
 
 
 CANNOT = {
-    "Mixer": (mixer, "blocks.0", Layout((4, 4), 0, 2), 64, "the shortened forward failed: Runtim"),
+    "Mixer": (mixer, "blocks.0", Layout((4, 4), 0, 2), 64, "the trial failed with RuntimeError: "),
     "Swin": (swin, "layers.0", Layout((14, 14), 0, 3), 56, "h₀ is a map (2, 14, 14, 12), not a se"),
     "CNN": (convolutional, "layer1.0", Layout((16, 16), 0, 1), 64, "h₀ is a map (2, 64, 16, 16)"),
 }

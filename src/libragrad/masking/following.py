@@ -93,9 +93,14 @@ class Follow(Operations):
 
 def _gathered(x: Tensor, change: Change, kept: Kept) -> Tensor:
     """Return x with each image's own entries on the axes of tokens: (images, …)."""
-    ndim = change.ndim
-    x = x[(None,) * (ndim - x.ndim)].expand(len(kept.tokens), *[-1] * (ndim - 1))
-    for axis, prefixed in change.axes:
+    axes, ndim = list(change.axes), change.ndim
+    x = x[(None,) * (ndim - x.ndim)]
+    if len(x) == 1:  # the images share it: whole rows are copied, which is much the fastest
+        (axis, prefixed), *axes = axes
+        index = kept.on(prefixed)
+        x = x[0].index_select(axis - 1, index.flatten())
+        x = x.unflatten(axis - 1, index.shape).movedim(axis - 1, 0)
+    for axis, prefixed in axes:
         index = kept.on(prefixed)
         view = [1] * ndim
         view[0], view[axis] = index.shape

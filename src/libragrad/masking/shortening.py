@@ -54,15 +54,15 @@ def try_dropping(forward: Forward, images: Tensor) -> Shortening:
         return Shortening(None, f"{patches} patches are too few to try it")
     counts = patches * 2 // 3, patches // 2 + 1
     first, second = (_subsets(len(h), patches, k).to(h.device) for k in counts)
-    reference = _by_minus_infinity(forward, images, second)
     reason = ""
     for sizes in (False, True):
         seek = Seek(Kept.of(first, layout), sizes)
         try:
             forward.from_tokens(shortened(h, seek.kept), images, seek)
             output = run(forward, h, images, Kept.of(second, layout), seek.plan)
+            reference = _by_minus_infinity(forward, images, second)
         except Exception as error:  # whatever a model does when a length is not the expected one
-            reason = reason or f"the shortened forward failed: {_first_line(error)}"
+            reason = reason or f"the trial failed with {_first_line(error)}"
             continue
         distance = _distance(output, reference)
         if distance <= _tolerance(output.dtype):
@@ -112,4 +112,4 @@ def _tolerance(dtype: torch.dtype) -> float:
 
 
 def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
