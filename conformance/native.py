@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from conformance.case import Inputs
-from conformance.outputs import Outputs, dependent, flatten
+from conformance.outputs import Outputs, dependent, differing, flatten
 
 
 class Unusable(Exception):
@@ -60,6 +60,23 @@ def run(model: nn.Module, inputs: Inputs) -> Native:
     if not all(outputs[path].isfinite().any() for path in paths):
         raise Unusable("the output is not finite")
     return Native(outputs, paths)
+
+
+def foreign(outputs: Outputs, native: Native, model: nn.Module, inputs: Inputs) -> list[str]:
+    """The paths at which `outputs` are not, bit for bit, what the model itself gives.
+
+    PyTorch chooses kernels by whether a weight or an input wants a gradient, and the last bits
+    follow: the same plain forward has up to three values. Any one of them will do, as a whole.
+    """
+    different = differing(native.outputs, outputs)
+    for recorded in (True, False):
+        if not different:
+            break
+        with torch.set_grad_enabled(recorded):
+            plain = {path: z.detach() for path, z in flatten(call(model, inputs)).items()}
+        if not differing(plain, outputs):
+            return []
+    return different
 
 
 def lowered(model: nn.Module, inputs: Inputs) -> set[torch.dtype]:

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 import libragrad
 from conformance.case import Inputs, Skipped, Subject
-from conformance.native import Native, Unusable, call, cast, lowered, run
-from conformance.outputs import differing, flatten, projection
+from conformance.native import Native, Unusable, call, cast, foreign, lowered, run
+from conformance.outputs import flatten, projection
 from conformance.randomise import randomise, settle
 from conformance.snapshot import changed, snapshot
 
@@ -101,12 +101,13 @@ def _judge(subject: Subject, row: Row, native_only: bool) -> None:
     before = snapshot(model)
     row.verdict = REFUSED
     with libragrad.balanced():
-        different = differing(native.outputs, flatten(call(model, inputs)))
+        balanced = flatten(call(model, inputs))
+    different = foreign(balanced, native, model, inputs)
     listening: list[str] = []
 
     def target(output: Any) -> Tensor:
         outputs = flatten(output)
-        different.extend(differing(native.outputs, outputs))
+        different.extend(foreign(outputs, native, model, inputs))
         listening.extend(path for path in native.paths if outputs[path].requires_grad)
         return projection(listening or native.paths)(output)
 

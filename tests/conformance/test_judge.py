@@ -99,7 +99,7 @@ def test_a_touched_model_is_found(what, monkeypatch):
 
     monkeypatch.setitem(RULES, "relu", touching)
     # Only after the forward that would show it in the values: the last linear layer runs later.
-    monkeypatch.setattr(verdict, "differing", lambda first, second: [])
+    monkeypatch.setattr(verdict, "foreign", lambda *_: [])
     row = judged(model)
     assert row.verdict == verdict.TOUCHED
     assert what in row.detail
