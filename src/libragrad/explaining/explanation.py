@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from libragrad.errors import InputError
+from libragrad.explaining.archive import contents
+from libragrad.explaining.drawn import Drawn
 from libragrad.explaining.settings import Origin, Settings
 from libragrad.geometry.layout import Layout
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Drawn):
     """One method's maps of a batch of B inputs, with their account.
 
     For a complete method under a complete preset
@@ -57,6 +59,13 @@ class Explanation:
         """|completeness_error| / |output|, (B,): 3e−7 means that the map accounts for all of y."""
         return self.completeness_error.abs() / self.output.abs().clamp_min(1e-300)
 
+    def drawn(self) -> Sequence[Explanation]:
+        """One method."""
+        return [self]
+
+    def _numbers(self) -> dict[str, Any]:
+        return {".npz": lambda: contents(self)}
+
     def __len__(self) -> int:
         """Return the number of inputs."""
         return len(self.tokens)
@@ -92,7 +101,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Explanations(Sequence[Explanation]):
+class Explanations(Drawn, Sequence[Explanation]):
     """Several methods or targets of one call, in the order in which they were asked for."""
 
     items: tuple[Explanation, ...]
@@ -121,6 +130,13 @@ class Explanations(Sequence[Explanation]):
         known = ", ".join(f"({item.name!r}, {item.labels[0]!r})" for item in self.items)
         what = "none" if not found else f"{len(found)}"
         raise InputError(f"{what} of the explanations is {key!r}; there are {known}")
+
+    def drawn(self) -> Sequence[Explanation]:
+        """Return an explanation a method, with the targets of each input beside each other."""
+        groups: dict[str, list[Explanation]] = {}
+        for item in self.items:
+            groups.setdefault(item.name, []).append(item)
+        return [joined(group) for group in groups.values()]
 
     def __len__(self) -> int:
         """Return how many explanations there are."""

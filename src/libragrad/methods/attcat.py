@@ -14,7 +14,7 @@ from typing import final
 
 from torch import Tensor
 
-from libragrad.methods.method import Method, square
+from libragrad.methods.method import Method, pools, square
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Crossing, Event, Scene
 from libragrad.observation.observer import Observer
@@ -31,7 +31,9 @@ class AttCAT(Observer):
         self._received: dict[int, Tensor] = {}
 
     def attention(self, at: Attention) -> None:
-        """Note how much each token receives."""
+        """Note how much each token receives. An attention pool is no layer."""
+        if pools(at, self.scene):
+            return
         square(at, self.scene, "AttCAT")
         self._received[at.layer] = received(at, self.scene)
 
@@ -60,6 +62,8 @@ class PaperAttCAT(Observer):
 
     def attention(self, at: Attention) -> None:
         """Weigh it."""
+        if pools(at, self.scene):
+            return
         square(at, self.scene, "AttCAT")
         if self._product is not None:
             self.tokens += received(at, self.scene) * self._product

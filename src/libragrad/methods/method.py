@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
 from torch import Tensor
 
 from libragrad.errors import MethodError
+from libragrad.geometry.geometry import Readout
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Scene
 from libragrad.observation.observer import Observer
@@ -65,6 +67,19 @@ def square(at: Attention, scene: Scene, title: str) -> None:
             f"tokens (windows, pooling or a cross attention), and a rollout needs all "
             f"{scene.tokens} × {scene.tokens}. Take a gradient method, such as fullgrad+."
         )
+
+
+def pools(at: Attention, scene: Scene) -> bool:
+    """Tell an attention pool: queries of the head's own read all the tokens."""
+    queries, keys = at.weights.shape
+    return scene.reads is Readout.ATTENTION_POOL and keys == scene.tokens != queries
+
+
+def from_pool(at: Attention, of: Callable[[Tensor, Tensor], Tensor], *, gradient: bool) -> Tensor:
+    """Return what an attention pool reads of each token: the mean over its queries of `of`."""
+    queries = at.weights.shape[0]
+    everywhere = at.g.new_full((at.weights.rows, queries), 1 / queries)
+    return at.pull(everywhere, of, gradient=gradient)
 
 
 def with_attention(met: bool, title: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from libragrad.methods.method import Method, row_zero, square, with_attention
+from libragrad.methods.method import Method, from_pool, pools, row_zero, square, with_attention
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Event, Scene, Tally
 from libragrad.observation.observer import Observer
@@ -25,8 +25,10 @@ class RawAtt(Observer):
         return self.scene.readout()
 
     def attention(self, at: Attention) -> None:
-        """Read one row of the last layer."""
-        if not self.met:
+        """Read one row of the last layer, or what an attention pool reads."""
+        if not self.met and pools(at, self.scene):
+            self.tokens = from_pool(at, lambda a, _: a.mean(1), gradient=False).to(self.tokens)
+        elif not self.met:
             square(at, self.scene, "RawAtt")
             self.tokens = at.pull(self.first_row(), lambda a, _: a.mean(1), gradient=False)
         self.met = True

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from libragrad.methods.method import Method, row_zero, square, with_attention
+from libragrad.methods.method import Method, from_pool, pools, row_zero, square, with_attention
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Event, Scene, Tally
 from libragrad.observation.observer import Observer
@@ -40,7 +40,10 @@ class Rollout(Observer):
         return self.scene.readout()
 
     def attention(self, at: Attention) -> None:
-        """Push the row through one layer."""
+        """Push the row through one layer. An attention pool says itself which row is read."""
+        if pools(at, self.scene):
+            self.row = from_pool(at, self.mean, gradient=self.gradient).to(self.row)
+            return
         square(at, self.scene, self.title)
         self.row = 0.5 * (at.pull(self.row, self.mean, gradient=self.gradient) + self.row)
         self.met = True

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from libragrad.errors import MethodError
-from libragrad.methods.method import Method, row_zero, square, with_attention
+from libragrad.methods.method import Method, from_pool, pools, row_zero, square, with_attention
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Event, Scene, Tally
 from libragrad.observation.observer import Observer
@@ -50,6 +50,9 @@ class TokenTM(Observer):
 
     def attention(self, at: Attention) -> None:
         """Push the row through the block's MLP, then through its attention."""
+        if pools(at, self.scene):
+            self.row = from_pool(at, _weighed, gradient=True).to(self.row)
+            return
         square(at, self.scene, "TokenTM")
         moves = self._moves.get(at.layer, [])
         if len(moves) != 2:
@@ -59,7 +62,7 @@ class TokenTM(Observer):
             )
         by_attention, by_mlp = (_weight(move).to(self.row) for move in moves)
         row = self.row + self.row * by_mlp
-        pulled = at.pull(row, lambda a, da: a.mean(1) * da.relu().mean(1))
+        pulled = at.pull(row, _weighed)
         self.row = row + pulled * by_attention
         self._met = True
 
@@ -67,6 +70,11 @@ class TokenTM(Observer):
         """Weigh by the length of the first tokens."""
         with_attention(self._met, "TokenTM")
         return self.row * self._moves[min(self._moves)][0].norm.to(self.row), self.rest
+
+
+def _weighed(a: Tensor, da: Tensor) -> Tensor:
+    """Return Ā ⊙ mean_h ReLU(∂A)."""
+    return a.mean(1) * da.relu().mean(1)
 
 
 def _weight(move: Move) -> Tensor:

@@ -32,6 +32,10 @@ class Weights(Protocol):
     def shape(self) -> tuple[int, int]:
         """How many queries and keys there are."""
 
+    @property
+    def rows(self) -> int:
+        """How many rows the batch has."""
+
 
 @dataclass(frozen=True)
 class Attention:
@@ -65,6 +69,7 @@ class Fused:
     mask: Tensor | None
     causal: bool
     factor: float | None
+    rows: int
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def _fused(call: Call, rows: int) -> Fused:
     q, k, v = (_by_heads(given[name].detach(), rows) for name in names[:3])
     mask = given.get("attn_mask")
     causal, factor = bool(given.get("is_causal", False)), given.get("scale")
-    return Fused(q, k, v, None if mask is None else mask.detach(), causal, factor)
+    return Fused(q, k, v, None if mask is None else mask.detach(), causal, factor, rows)
 
 
 def _written(

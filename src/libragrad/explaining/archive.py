@@ -1,0 +1,91 @@
+"""An explanation in one file: its numbers and a manifest of what made them (.npz)."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from libragrad.errors import InputError
+from libragrad.explaining.settings import Origin
+from libragrad.geometry.layout import Layout
+
+_NUMBERS = ("map", "tokens", "unattributed", "output", "completeness_error")
+_PERHAPS = ("target", "pictures")
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An explanation that was read from a file: the same numbers, and the manifest beside them.
+
+    It has all that pictures and metrics ask for; the settings are plain data.
+    """
+
+    map: Tensor
+    tokens: Tensor
+    unattributed: Tensor
+    output: Tensor
+    completeness_error: Tensor
+    labels: tuple[str, ...]
+    name: str
+    layout: Layout
+    origin: Origin
+    settings: dict[str, Any]
+    target: Tensor | None = None
+    pictures: Tensor | None = None
+
+
+def contents(explanation: Any) -> bytes:
+    """Return the file's content."""
+    arrays = {name: _array(getattr(explanation, name)) for name in _NUMBERS}
+    for name in _PERHAPS:
+        value = getattr(explanation, name)
+        if value is not None:
+            arrays[name] = _array(value)
+    layout, origin = explanation.layout, explanation.origin
+    settings = explanation.settings
+    manifest = {
+        "format": _FORMAT,
+        "name": explanation.name,
+        "labels": explanation.labels,
+        "model": origin.model,
+        "versions": origin.versions,
+        "settings": settings if isinstance(settings, dict) else settings.manifest(),
+        "layout": {"grid": layout.grid, "prefix": layout.prefix, "channel": layout.channel},
+    }
+    file = BytesIO()
+    np.savez_compressed(file, manifest=np.array(json.dumps(manifest, ensure_ascii=False)), **arrays)
+    return file.getvalue()
+
+
+def load(path: str | Path) -> Saved:
+    """Read an explanation from the file that `Explanation.save("x.npz")` wrote."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            manifest = json.loads(str(file["manifest"]))
+            tensors = {name: torch.from_numpy(file[name]) for name in file if name != "manifest"}
+    except FileNotFoundError:
+        raise InputError(f"there is no file '{path}'") from None
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"'{path}' is not an explanation that libragrad saved: {error}") from error
+    layout = manifest["layout"]
+    return Saved(
+        **tensors,
+        labels=tuple(manifest["labels"]),
+        name=manifest["name"],
+        layout=Layout(tuple(layout["grid"]), layout["prefix"], layout["channel"]),
+        origin=Origin(manifest["model"], manifest["versions"]),
+        settings=manifest["settings"],
+    )
+
+
+def _array(x: Tensor) -> np.ndarray[Any, Any]:
+    return x.detach().cpu().numpy()
