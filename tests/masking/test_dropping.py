@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from libragrad.geometry.layout import Layout
-from libragrad.masking import MinusInfinity, masker
+from libragrad.masking import MinusInfinity, following, masker
+from libragrad.masking.kept import Kept
 from tests.masking.families import FAMILIES, GRID, build, geometry, randomised, size_of
 
 # In transformers' eager attention the softmax is of single precision, whatever the model is.
@@ -152,6 +153,21 @@ def test_a_model_that_would_be_silently_wrong_is_found_out():
     assert str(sliced).startswith("zero: tokens of h₀ become 0 (not drop: it differs from −∞ on")
     counted = trial(lambda h, p: h * 16 / h.shape[1])
     assert "differs from −∞" in counted.reason
+
+
+@pytest.mark.parametrize("name", ["EVA02", "BEiT2", "transformers DINOv3"])
+def test_the_trial_finds_constants_that_follow_the_wrong_tokens(name, monkeypatch):
+    gather = following._gathered
+
+    def first_ones(x, change, kept):
+        wrong = torch.arange(kept.patches.shape[1]).expand(len(kept.patches), -1)
+        return gather(x, change, Kept.of(wrong, kept.layout))
+
+    monkeypatch.setattr(following, "_gathered", first_ones)
+    model, found = build(name)
+    wrong = masker(model, torch.zeros(1, 3, size_of(name), size_of(name)).double(), geometry=found)
+    assert wrong.used.name == "zero"
+    assert wrong.reason.startswith("it differs from −∞ on the dropped keys by ")
 
 
 def test_a_model_that_needs_its_grid_cannot_drop():

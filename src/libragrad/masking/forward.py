@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from libragrad.errors import InputError
+from libragrad.errors import GeometryError, InputError
 from libragrad.geometry.geometry import Point
 from libragrad.geometry.layout import Layout
 from libragrad.masking.following import Follow
@@ -88,3 +88,8 @@ class Forward:
             yield
         finally:
             handle.remove()
+        if next(calls) <= self.start.call:
+            raise GeometryError(
+                f"the model did not come by {self.start}, where its tokens should be: discover its "
+                "geometry with inputs of this kind"
+            )
