@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import prod
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -13,10 +11,10 @@ from libragrad.engine.inputs import Inputs, original, prepare
 from libragrad.errors import GeometryError
 from libragrad.geometry.blocks import Stretch, found_blocks, named, named_blocks
 from libragrad.geometry.geometry import Block, Geometry, Point, Readout
-from libragrad.geometry.layout import Layout, layout_of
+from libragrad.geometry.layout import Layout, layout_beside, layout_of
 from libragrad.geometry.probe import Probe, measured
 from libragrad.geometry.quiet import quiet
-from libragrad.geometry.readout import causal, readout
+from libragrad.geometry.readout import Head, causal
 from libragrad.geometry.record import Record, Shape, record
 from libragrad.geometry.trunk import Trunk, trunk_of
 from libragrad.rules.call import tensors_in
@@ -86,9 +84,8 @@ class _Discovery:
                 start, shape, node = kept
                 layout = self._start_layout(start, shape)
         last = stretches[-1]
-        reads, token = readout(
-            self.model, self.inputs, self.record, last, blocks[-1].layout, self.image
-        )
+        head = Head(self.model, self.inputs, self.source, self.record, last.result, self.image)
+        reads, token = head.readout(blocks[-1].layout)
         each = reads is Readout.OTHER and self.image is None
         if each and causal(self.model, self.inputs, self.source, layout.count):
             reads, token = Readout.LAST_TOKEN, -1
@@ -111,7 +108,7 @@ class _Discovery:
             picture = self.record.calls[0].source or 0
             found = [block for block in found if block.source > picture]
         if not self.trunk.steps:
-            found = [layer for layer in found if self._lies(layer.shape, None) is not None]
+            found = [layer for layer in found if layout_of(layer.shape, self.image, batch=1)]
         if not found:
             raise GeometryError(
                 f"no blocks were found in {type(self.model).__name__}: neither a chain of modules "
@@ -191,7 +188,7 @@ class _Discovery:
         """Say how each block's input lies; leave out those that precede the prefix tokens."""
         blocks, known = [], start
         for stretch in stretches:
-            layout = self._lies(stretch.shape, known) or self._measured(stretch)
+            layout = layout_beside(stretch.shape, self.image, known) or self._measured(stretch)
             if layout is None:
                 raise GeometryError(
                     f"what enters {stretch.point} has the shape {stretch.shape}, which has no "
@@ -208,19 +205,6 @@ class _Discovery:
         ):
             stretches, blocks = stretches[first:], blocks[first:]
         return stretches, tuple(blocks)
-
-    def _lies(self, shape: Shape, known: Layout | None) -> Layout | None:
-        """As `layout_of`, where the batch may have moved and a map may have shrunk to a point."""
-        if known is None:
-            return layout_of(shape, self.image, batch=1)
-        options = [known, replace(known, batch=1 - known.batch)] if len(shape) == 3 else [known]
-        for option in options:
-            layout = layout_of(shape, self.image, option, batch=1)
-            if layout is not None:
-                return layout
-        if len(shape) == 4 and known.channel in (1, 3) and prod(shape) == shape[known.channel]:
-            return Layout((1, 1), 0, known.channel)
-        return None
 
     def _weight(self, stretches: list[Stretch]) -> int:
         """How many parameters the blocks have."""

@@ -102,6 +102,25 @@ def layout_of(
     return min(found, key=lambda fit: fit[0])[1] if found else None
 
 
+def layout_beside(
+    shape: Sequence[int], image_shape: Sequence[int] | None, known: Layout
+) -> Layout | None:
+    """Return how a tensor of one example lies, elsewhere in a run that has `known`.
+
+    As `layout_of`, but the batch may have changed places, and a map may have shrunk to a point.
+
+    >>> layout_beside((9, 1, 8), None, Layout((1, 9), 0, 2)).batch
+    1
+    """
+    for at in (known.batch, 1 - known.batch)[: 2 if len(shape) == 3 else 1]:
+        layout = layout_of(shape, image_shape, replace(known, batch=at), batch=1)
+        if layout is not None:
+            return layout
+    if len(shape) == 4 and known.channel in (1, 3) and prod(shape) == shape[known.channel]:
+        return Layout((1, 1), 0, known.channel)
+    return None
+
+
 def _as_known(n: int, known: Layout | None, prefix: int | None) -> tuple[int, Layout] | None:
     """Take n tokens for those that are known, with prefix tokens or without."""
     if known is not None and n == known.count and prefix in (None, known.prefix):

@@ -81,9 +81,8 @@ class Record:
 
 def record(model: nn.Module, inputs: Inputs, source: Tensor) -> Record:
     """Run the model and write down what depends on `source`, one of its inputs."""
-    writer = _Writer(model, source)
-    with hooked(list(model.modules()), writer.enter, writer.leave), writer:
-        output = inputs.call(model)
+    writer = Writer(model, source)
+    output = writer.run(inputs)
     written = writer.record
     for x in tensors_in(output):
         node = writer.node_of(x)
@@ -92,9 +91,12 @@ def record(model: nn.Module, inputs: Inputs, source: Tensor) -> Record:
     return written
 
 
-class _Writer(TorchFunctionMode):
+class Writer(TorchFunctionMode):
+    """Writes the record while a model runs; what `passed` returns goes on in the model."""
+
     def __init__(self, model: nn.Module, source: Tensor) -> None:
         super().__init__()
+        self.model = model
         self.record = Record()
         self.paths = {id(module): path for path, module in model.named_modules()}
         self.counts: dict[int, int] = {}
@@ -108,10 +110,25 @@ class _Writer(TorchFunctionMode):
         else:
             self.ids.add(_memory(source))
 
+    def run(self, inputs: Inputs) -> Any:
+        """Run the model and return its output."""
+        with hooked(list(self.model.modules()), self.enter, self.leave), self:
+            return inputs.call(self.model)
+
+    def passed(self, output: Any, node: int | None) -> Any:
+        """See what an operation returns, and the node that it made, if it made one."""
+        return output
+
     def node_of(self, x: Tensor) -> int | None:
+        """Return the node of a tensor, None for constants."""
         return self.nodes.get(_memory(x)) if x.dtype.is_floating_point else None
 
+    def follow(self, x: Tensor, node: int) -> None:
+        """Know a tensor as a node from now on."""
+        self.nodes[_memory(x)] = node
+
     def enter(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note that a module is called."""
         count = self.counts.get(id(module), 0)
         self.counts[id(module)] = count + 1
         with torch._C.DisableTorchFunction():  # noqa: SLF001
@@ -125,6 +142,7 @@ class _Writer(TorchFunctionMode):
     def leave(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
     ) -> None:
+        """Note what a module returns."""
         index, seen = self.open.pop()
         with torch._C.DisableTorchFunction():  # noqa: SLF001
             result = next((x for x in tensors_in(output) if x.dtype.is_floating_point), None)
@@ -153,7 +171,8 @@ class _Writer(TorchFunctionMode):
         ]
         made = list(tensors_in(output))
         if made or changed:
-            self._write(spelling_of(func).name, given, made, changed)
+            fresh = self._write(spelling_of(func).name, given, made, changed)
+            return self.passed(output, fresh)
         return output
 
     def _innermost(self) -> int:
@@ -161,14 +180,14 @@ class _Writer(TorchFunctionMode):
 
     def _write(
         self, name: str, given: list[Tensor], made: list[Tensor], changed: list[Tensor]
-    ) -> None:
-        """Note what an operation made of what it was given, and what of this it changed."""
+    ) -> int | None:
+        """Note what an operation made of what it was given; return the node, if it is a new one."""
         self.seen += 1
         operands = tuple(Operand(self.node_of(x), tuple(x.shape)) for x in given)
         parents = tuple(sorted({x.node for x in operands if x.node is not None}))
         if not parents and any(_memory(x) in self.ids for x in given):
             self._follow_ids(name, made)
-            return
+            return None
         kept = {_memory(x) for x in given} - {_memory(x) for x in changed}
         fresh: int | None = None
         for x in [*made, *changed]:
@@ -187,6 +206,7 @@ class _Writer(TorchFunctionMode):
             if node is not None:
                 made_here = Operation(name, operands, node, tuple(x.shape), self._innermost())
                 self.record.operations.append(made_here)
+        return fresh
 
     def _follow_ids(self, name: str, made: list[Tensor]) -> None:
         """The first embedding of integer inputs is the input; masks made of them are constant."""
