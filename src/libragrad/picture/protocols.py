@@ -46,7 +46,8 @@ def sixel(file: bytes) -> str:
     with pictures_extra():
         from PIL import Image
 
-    image = Image.open(BytesIO(file)).convert("RGB").quantize(255)
+    # Without the k-means step, grey text takes the tint of the picture's colours.
+    image = Image.open(BytesIO(file)).convert("RGB").quantize(255, kmeans=1)
     palette = np.array(image.getpalette() or [], dtype=np.int64).reshape(-1, 3) * 100 // 255
     index = np.asarray(image)
     registers = "".join(f"#{i};2;{r};{g};{b}" for i, (r, g, b) in enumerate(palette))
