@@ -95,10 +95,20 @@ def audit(
     >>> account.relative_error < 1e-12, account.unknown
     (True, [])
     """
-    model = original(model)
+    with torch.inference_mode(False), torch.enable_grad():
+        return _kept(original(model), inputs, target, preset)
+
+
+def _kept(
+    model: nn.Module,
+    inputs: Tensor | Sequence[Any] | Mapping[str, Any],
+    target: Target,
+    preset: Preset,
+) -> Audit:
+    """Keep the account, wherever the caller's grad mode has been seen to."""
     given = prepare(inputs)
     account = Account(Places(model), given.tokens)
-    with balanced(preset, listener=account) as mode, torch.enable_grad():
+    with balanced(preset, listener=account) as mode:
         output = given.call(model)
     mode.left(output)
     y = scalars(output, target).sum()

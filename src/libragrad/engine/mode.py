@@ -283,7 +283,7 @@ def _functional(func: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sequence_number() -> int:
     """Return autograd's present count of nodes on this thread."""
-    with torch.enable_grad():
+    with torch.inference_mode(False), torch.enable_grad():
         node = torch.empty(0, requires_grad=True).view(0).grad_fn
     number: int = node._sequence_nr()  # type: ignore[union-attr]
     return number

@@ -19,7 +19,7 @@ def as_text(audit: Audit) -> str:
         _line(f"{len(audit.biases)} bias terms", sum(audit.biases.values()), y),
         _line("explained", audit.explained, y),
         _line("output", y, y),
-        f"  {'error':<40}{audit.error:>14.3g}   ({audit.relative_error:.1e} of the output)",
+        f"  {'error':<40}{audit.error:>14.3g}  ({audit.relative_error:.1e} of output)",
     ]
     return "\n".join(head + _leaks(audit) + _unknown(audit) + _operations(audit))
 
