@@ -183,7 +183,15 @@ def test_grad_mode_may_change_inside():
     assert torch.equal(g, under(LIBRA, model, x.detach()))
 
 
-def test_around_no_grad():
+@pytest.mark.parametrize("quiet", [torch.no_grad, torch.inference_mode])
+def test_inside_no_grad(quiet):
+    model, x = vit(), images()
+    native = model(x).detach()
+    with quiet(), balanced():
+        assert torch.equal(model(x), native)
+
+
+def test_grad_inside_no_grad():
     model, x = vit(), images()
     native = model(x).detach()
     with torch.no_grad(), balanced():
