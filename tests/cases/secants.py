@@ -72,7 +72,7 @@ ORDINARY = [
 ]
 
 INFINITE = [
-    *[infinite(name, getattr(torch, name)) for name in "log log2 log10".split()],
+    *[infinite(name, getattr(torch, name)) for name in "log log2 log10 lgamma".split()],
     infinite("logit", lambda x: torch.logit(x / 8)),
     infinite("special_logit", lambda x: torch.special.logit(x / 8)),
     infinite("acosh", lambda x: torch.acosh(x + 1)),

@@ -108,7 +108,7 @@ _GROUPS: list[tuple[Rule, str]] = [
         sigmoid special_expit hardsigmoid log_sigmoid tanh softplus softsign tanhshrink
         elu selu celu exp exp2 expm1 special_expm1 log1p special_log1p log log2 log10 sin cos tan
         sinh cosh asin acos atan asinh acosh atanh arctan erf erfc special_erf special_erfc
-        special_ndtr sinc logit special_logit atan2 arctan2 angle
+        special_ndtr sinc logit special_logit atan2 arctan2 angle lgamma
         """,
     ),
     (normalisation.layer_norm, "layer_norm"),
