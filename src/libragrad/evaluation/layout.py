@@ -103,7 +103,7 @@ def _one(spec: TableSpec, cells: Sequence[Cell], measured: dict[Cell, Measured])
         _rank(grid, place)
     heads = tuple(_head(column, spec) for column in columns)
     lines = tuple(Line(n, tuple(entries)) for n, entries in zip(names, grid, strict=True))
-    return Layout(spec.title, heads, lines, _notes(cells, measured))
+    return Layout(spec.title, heads, lines, _notes(cells, measured, grid))
 
 
 def _row_key(cell: Cell, spec: TableSpec) -> tuple[str | int, ...]:
@@ -133,9 +133,10 @@ def _entry(score: Score, cell: Cell | None, measured: dict[Cell, Measured]) -> E
         return Entry(score)
     paper = find_published(cell, score)
     part = measured.get(cell.of_any_size())
-    if part is None or not part.rows.num_rows:
+    numbers = None if part is None else score.per_image(part.rows)
+    if numbers is None or not len(numbers):
         return Entry(score, paper=paper)
-    return Entry(score, score.definition.aggregate(score.per_image(part.rows)), paper=paper)
+    return Entry(score, score.definition.aggregate(numbers), paper=paper)
 
 
 def _with_gains(
@@ -191,11 +192,13 @@ def _head(column: _Column, spec: TableSpec) -> str:
     return title(column.value) if len(spec.scores) == 1 else f"{title(column.value)}, {words}"
 
 
-def _notes(cells: Sequence[Cell], measured: dict[Cell, Measured]) -> tuple[str, ...]:
+def _notes(
+    cells: Sequence[Cell], measured: dict[Cell, Measured], grid: Sequence[Sequence[Entry]]
+) -> tuple[str, ...]:
     """How many images stand behind the numbers, and what is missing."""
     parts = [measured.get(cell.of_any_size()) for cell in cells]
     there = [part for part in parts if part is not None]
-    counts = sorted({part.cell.samples - part.failed for part in there})
+    counts = sorted({entry.ours.count for line in grid for entry in line if entry.ours})
     notes = []
     if counts:
         few, many = counts[0], counts[-1]

@@ -49,9 +49,9 @@ class Score:
         return "segmentation" if "mask" in inputs else "completeness"
 
     def per_image(self, rows: pa.Table) -> Tensor:
-        """One number for each of a cell's rows; images without a label have none for labels."""
+        """One number for each of a cell's rows; none for images without the label or mask."""
         if self.measurement == "segmentation":
-            return _column(rows, self.metric)
+            return _column(rows.filter(rows[self.metric].is_valid()), self.metric)
         if self.measurement == "completeness":
             total, y = _column(rows, "total"), _column(rows, "y")
             return self.definition.per_image(total[:, None], y, _column(rows, "unattributed"))
