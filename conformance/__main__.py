@@ -72,7 +72,7 @@ def main() -> None:
     if not options.native:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         listed = cases(list(zoos.ZOOS), True, "")
-        options.out.write_text(report.markdown(results.read(options.results).values(), listed))
+        options.out.write_text(report.markdown(results.read(options.results), listed))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from conformance.results import Row
 
 KNOWN: dict[str, str] = {}
+"""Operations that cannot balance, and why."""
+
+AUTOGRAD_FUNCTION = "Backward"
+"""The ending of the name that PyTorch gives to the backward of a hand-written function."""
 
 
-def reason(row: dict[str, Any]) -> str:
+def reason(row: Row) -> str:
     """The reason for a row that is not complete.
 
-    >>> reason(
-    ...     {"verdict": "leak", "leaks": [["median", "pool", 1.0]], "unknown": ["median at pool"]}
-    ... )
+    >>> leak = {"verdict": "leak", "leaks": [["median", "pool", 1.0]]}
+    >>> reason({**leak, "unknown": ["median at pool"]})
     'no rule for median: PyTorch keeps its own gradient'
+    >>> reason({"verdict": "leak", "leaks": [["RoundBackward", "pool", 1.0]]})
+    'a hand-written autograd function: PyTorch shows nobody the operations inside it'
     """
     if row["verdict"] != "leak":
         return str(row.get("detail", ""))
@@ -22,6 +27,8 @@ def reason(row: dict[str, Any]) -> str:
     operation = row["leaks"][0][0]
     if operation in KNOWN:
         return KNOWN[operation]
+    if operation.endswith(AUTOGRAD_FUNCTION):
+        return "a hand-written autograd function: PyTorch shows nobody the operations inside it"
     if any(operation in place for place in row.get("unknown", ())):
         return f"no rule for {operation}: PyTorch keeps its own gradient"
     return f"the rule for {operation} does not balance here"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from conformance.kinds import KINDS, by_kind, kinds
 from conformance.reasons import reason
+from conformance.results import Row
 
 COMPLETE = ("ok", "float32 inside")
 NOT_JUDGED = ("native error", "skipped", "lost", "not reached")
@@ -26,7 +26,7 @@ MEANINGS = {
 }
 
 
-def line(row: dict[str, Any]) -> str:
+def line(row: Row) -> str:
     """One case on one line, for the progress of a run."""
     error = row.get("error")
     size = "" if error is None else f" {error:.1e}"
@@ -37,7 +37,7 @@ def line(row: dict[str, Any]) -> str:
     return text.rstrip()[:300]
 
 
-def leak(row: dict[str, Any]) -> str:
+def leak(row: Row) -> str:
     """The largest leak of a row: operation, place and size relative to the output.
 
     >>> leak({"leaks": [["median", "model.pool", 0.5]], "output": 2.0})
@@ -54,12 +54,12 @@ def leak(row: dict[str, Any]) -> str:
     )
 
 
-def markdown(rows: Iterable[dict[str, Any]], listed: Iterable[tuple[str, str]] = ()) -> str:
-    """The whole report. A case that is `listed` and has no row is counted as not reached."""
-    known = {(row["zoo"], row["name"]): row for row in rows}
-    left = [{"zoo": zoo, "name": name, "verdict": "not reached"} for zoo, name in listed]
-    every = [*known.values(), *(row for row in left if (row["zoo"], row["name"]) not in known)]
-    ordered = sorted(every, key=lambda row: (row["zoo"], row["name"]))
+def markdown(rows: Mapping[tuple[str, str], Row], listed: Iterable[tuple[str, str]]) -> str:
+    """The whole report on the cases that are `listed`; one without a row is not reached."""
+    ordered: list[Row] = [
+        rows.get((zoo, name), {"zoo": zoo, "name": name, "verdict": "not reached"})
+        for zoo, name in sorted(listed)
+    ]
     zoos = list(dict.fromkeys(row["zoo"] for row in ordered))
     parts = ["# Conformance", INTRODUCTION, summary(ordered, zoos)]
     parts += [incomplete(ordered), unjudged(ordered), rules(ordered)]
@@ -67,7 +67,7 @@ def markdown(rows: Iterable[dict[str, Any]], listed: Iterable[tuple[str, str]] =
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def summary(rows: list[dict[str, Any]], zoos: list[str]) -> str:
+def summary(rows: list[Row], zoos: list[str]) -> str:
     """The counts, verdict by zoo."""
     counts = Counter((row["zoo"], row["verdict"]) for row in rows)
     verdicts = [v for v in MEANINGS if any(counts[zoo, v] for zoo in zoos)]
@@ -79,7 +79,7 @@ def summary(rows: list[dict[str, Any]], zoos: list[str]) -> str:
     return "\n".join(lines)
 
 
-def incomplete(rows: list[dict[str, Any]]) -> str:
+def incomplete(rows: list[Row]) -> str:
     """Every case that is judged and not complete, with its leak and the reason."""
     missed = [row for row in rows if row["verdict"] not in (*COMPLETE, *NOT_JUDGED)]
     if not missed:
@@ -92,7 +92,7 @@ def incomplete(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def unjudged(rows: list[dict[str, Any]]) -> str:
+def unjudged(rows: list[Row]) -> str:
     """Every case that could not be judged, with the reason; those of one reason on one line."""
     missed = [row for row in rows if row["verdict"] in NOT_JUDGED]
     if not missed:
@@ -107,7 +107,7 @@ def unjudged(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def why_not(row: dict[str, Any]) -> str:
+def why_not(row: Row) -> str:
     """The reason for which a case was not judged, without the numbers that are its own.
 
     >>> why_not({"verdict": "skipped", "detail": "8.1 GiB of float64 parameters, budget 6.0"})
@@ -118,7 +118,7 @@ def why_not(row: dict[str, Any]) -> str:
     return str(row.get("detail") or MEANINGS[row["verdict"]])
 
 
-def rules(rows: list[dict[str, Any]]) -> str:
+def rules(rows: list[Row]) -> str:
     """Every rule that some case met: how many cases, how many operations."""
     cases: Counter[str] = Counter()
     operations: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def rules_met(page: str) -> set[str]:
     return {cells[1].strip() for cells in lines[2:]}
 
 
-def table(zoo: str, rows: list[dict[str, Any]]) -> str:
+def table(zoo: str, rows: list[Row]) -> str:
     """All judged cases of one zoo: operations by kind of rule, error, verdict."""
     judged = [row for row in rows if row["verdict"] not in NOT_JUDGED]
     lines = [f"## {zoo}", "", _cells("model", *KINDS, "error", "verdict", "note")]
@@ -161,7 +161,7 @@ def table(zoo: str, rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) if judged else ""
 
 
-def _error(row: dict[str, Any]) -> str:
+def _error(row: Row) -> str:
     return "" if row.get("error") is None else f"{row['error']:.1e}"
 
 
