@@ -34,7 +34,10 @@ class Explanation(Drawn):
     output: Tensor
     """The explained scalars y, (B,)."""
     completeness_error: Tensor
-    """y − Σ map − unattributed, (B,); NaN for methods that claim no such sum.
+    """y less what the account behind the map explains, (B,); NaN for methods that claim none.
+
+    For Input×Grad and FullGrad that account is the map and `unattributed`. FullGrad+ counts the
+    input part once a layer; its account is the FullGrad that it is made of.
 
     For a probability, y is its linear part ⟨∂p/∂z, z⟩ in the logits z; for an integrated path it is
     counted against the baseline, y(x) − y(x′).

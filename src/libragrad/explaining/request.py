@@ -13,11 +13,10 @@ from torch import Tensor, nn
 from libragrad.explaining.batch import Batch
 from libragrad.explaining.explanation import Explanation
 from libragrad.explaining.level import layers_of
-from libragrad.explaining.run import Plan, run
+from libragrad.explaining.run import Plan, Sum, run
 from libragrad.explaining.settings import Origin, Settings
 from libragrad.geometry.geometry import Geometry
 from libragrad.methods.method import Method, Profile
-from libragrad.observation.events import Tally
 from libragrad.observation.placing import Placing
 from libragrad.paths import Path
 from libragrad.presets import Preset
@@ -86,8 +85,8 @@ class Request:
         goals_of: Sequence[Goal] | Callable[[Any], Sequence[Goal]],
         placings: dict[Any, Placing],
         output: Any,
-    ) -> tuple[list[list[Tally]], list[Tensor], Sequence[Goal], Any]:
-        sums: list[list[Tally]] = []
+    ) -> tuple[list[list[Sum]], list[Tensor], Sequence[Goal], Any]:
+        sums: list[list[Sum]] = []
         starts: list[Tensor] = []
         count = len(self.path.weights())
         many = max(1, (self.batch_size or POINTS) // part.size)
@@ -101,7 +100,7 @@ class Request:
             found = run(plan, part, goals_of, points, placing)
             goals_of = found.goals
             output = found.output if output is None else output
-            sums = found.tallies if not sums else _added(sums, found.tallies)
+            sums = found.sums if not sums else _added(sums, found.sums)
             starts = starts or [y[0] for y in found.y]
         return sums, starts, found.goals, output
 
@@ -126,21 +125,19 @@ class Request:
         )
 
     def _explanation(
-        self, plan: Plan, column: int, goal: Goal, tally: Tally, output: Any, start: Tensor
+        self, plan: Plan, column: int, goal: Goal, summed: Sum, output: Any, start: Tensor
     ) -> Explanation:
-        tokens, rest = tally
+        tokens, rest, accounted = summed
         method, layout = plan.methods[column], plan.layers[0][1]
         with torch.no_grad():
             y = goal.scalars(output).detach().to(tokens)
         owed = goal.linear(output).to(tokens) if self.path.far_end is None else y - start.to(y)
-        attributed = tokens.sum(1) + rest
-        error = owed - attributed if method.sums else torch.full_like(y, torch.nan)
         return Explanation(
             map=tokens[:, layout.prefix :].unflatten(1, layout.grid),
             tokens=tokens,
             unattributed=rest + tokens[:, : layout.prefix].sum(1),
             output=y,
-            completeness_error=error,
+            completeness_error=owed - accounted,
             labels=goal.labels,
             target=goal.indices,
             layout=layout,
@@ -165,8 +162,8 @@ def _of_rows(target: Any, index: Tensor, size: int) -> Any:
     return target
 
 
-def _added(a: list[list[Tally]], b: list[list[Tally]]) -> list[list[Tally]]:
+def _added(a: list[list[Sum]], b: list[list[Sum]]) -> list[list[Sum]]:
     return [
-        [(x[0] + y[0], x[1] + y[1]) for x, y in zip(row, other, strict=True)]
+        [x.plus(y) for x, y in zip(row, other, strict=True)]
         for row, other in zip(a, b, strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,8 @@ from libragrad.explaining.checkpointing import checkpointed
 from libragrad.geometry.geometry import Geometry, Point
 from libragrad.geometry.layout import Layout
 from libragrad.methods.method import Method, Profile
-from libragrad.observation.events import Event, Scene, Tally
+from libragrad.observation.events import Event, Scene
+from libragrad.observation.observer import Observer
 from libragrad.observation.placing import Placing, PlacingChanged
 from libragrad.observation.watch import Watch
 from libragrad.paths import Path
@@ -46,12 +47,24 @@ class Plan:
         return frozenset(event for reading in readings for event in reading.hears)
 
 
+class Sum(NamedTuple):
+    """What a method gave, one row a picture; sums over the points of a path."""
+
+    tokens: Tensor
+    rest: Tensor
+    accounted: Tensor
+
+    def plus(self, other: Sum) -> Sum:
+        """Add what other points gave."""
+        return Sum(*(a + b for a, b in zip(self, other, strict=True)))
+
+
 @dataclass(frozen=True)
 class Found:
     """What some points of the path gave."""
 
-    tallies: list[list[Tally]]
-    """For each goal, for each method, the weighted sums over these points, by picture."""
+    sums: list[list[Sum]]
+    """For each goal, for each method, the weighted sums over these points."""
     y: list[Tensor]
     """For each goal, y of (points, pictures)."""
     goals: Sequence[Goal]
@@ -98,9 +111,7 @@ def _run(
             watch.observers = [m.reading(plan.profile)(watch.scene) for m in plan.methods]
             if watch.hears:
                 _backward(plan, watch, y, keep=number + 1 < len(found.goals))
-            found.tallies.append(
-                [_summed(plan, watch, o.result(), points) for o in watch.observers]
-            )
+            found.sums.append([_summed(plan, watch, o, points) for o in watch.observers])
             found.y.append(y.detach().unflatten(0, (len(needed), -1)))
     return found
 
@@ -132,13 +143,15 @@ def _backward(plan: Plan, watch: Watch, y: Tensor, *, keep: bool) -> None:
         torch.autograd.grad(y.sum(), watch.leaf, retain_graph=keep)
 
 
-def _summed(plan: Plan, watch: Watch, tally: Tally, points: list[int]) -> Tally:
+def _summed(plan: Plan, watch: Watch, observer: Observer, points: list[int]) -> Sum:
     """Sum over the points that count; those run for their neighbours' sake weigh nothing."""
     weights = plan.path.weights()
     w = [float(weights[k]) if k in points else 0.0 for k in watch.points.tolist()]
-    tokens, rest = (x.unflatten(0, (len(w), -1)) for x in tally)
+    accounted = observer.accounted()
+    tokens, rest = observer.result()
     weight = torch.tensor(w).to(tokens)
-    return torch.einsum("p,pbt->bt", weight, tokens), torch.einsum("p,pb->b", weight, rest)
+    by_point = (x.unflatten(0, (len(w), -1)) for x in (tokens, rest, accounted))
+    return Sum(*(torch.tensordot(weight, x, dims=1) for x in by_point))
 
 
 def _like(model: nn.Module) -> Tensor:

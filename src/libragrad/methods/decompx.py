@@ -18,5 +18,4 @@ DECOMPX = Method(
     citation="Modarressi et al., DecompX (ACL 2023)",
     observer=InputXGrad,
     preset=PRESET,
-    sums=True,
 )

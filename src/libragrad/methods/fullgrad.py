@@ -30,6 +30,10 @@ class FullGrad(Observer):
         """Take every bias once."""
         self.add((at.tokens, at.rest))
 
+    def accounted(self) -> Tensor:
+        """Return the sum of the map and of what has no place on it."""
+        return self.tokens.sum(1) + self.rest
+
 
 @final
 class PaperFullGrad(FullGrad):
@@ -54,5 +58,4 @@ FULLGRAD = Method(
     citation="Srinivas and Fleuret, Full-Gradient Representation (NeurIPS 2019)",
     observer=FullGrad,
     paper=PaperFullGrad,
-    sums=True,
 )

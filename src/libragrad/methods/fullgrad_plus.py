@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import final
 
+from torch import Tensor
+
 from libragrad.methods.fullgrad import first_token
 from libragrad.methods.method import Method
-from libragrad.observation.events import Bias, Crossing, Event, Tally
+from libragrad.observation.events import Bias, Crossing, Event, Scene, Tally
 from libragrad.observation.observer import Observer
 
 
@@ -21,13 +23,29 @@ class FullGradPlus(Observer):
 
     hears = frozenset({Event.CROSSING, Event.BIAS})
 
+    def __init__(self, scene: Scene) -> None:
+        """Begin with an empty account."""
+        super().__init__(scene)
+        self._account = self.rest.clone()
+
     def crossing(self, at: Crossing) -> None:
-        """Take every layer."""
-        self.add(at.input_x_gradient())
+        """Take every layer; the first is the input part of the account."""
+        tokens, rest = at.input_x_gradient()
+        self.add((tokens, rest))
+        if at.layer == 0:
+            self._account += tokens.sum(1) + rest
 
     def bias(self, at: Bias) -> None:
         """Take every bias once."""
         self.add((at.tokens, at.rest))
+        self._account += at.tokens.sum(1) + at.rest
+
+    def accounted(self) -> Tensor:
+        """Return the input part of the first layer and all biases: FullGrad, of which this is made.
+
+        The map itself counts the input part once a layer, so it adds up to more.
+        """
+        return self._account
 
 
 class FullGradByLayers(FullGradPlus):
@@ -37,6 +55,7 @@ class FullGradByLayers(FullGradPlus):
         """Take a bias once for each layer that begins before it."""
         times = at.layer + 1
         self.add((times * at.tokens, times * at.rest))
+        self._account += at.tokens.sum(1) + at.rest
 
 
 @final

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import final
 
+from torch import Tensor
+
 from libragrad.methods.method import Method
 from libragrad.observation.events import Crossing, Event
 from libragrad.observation.observer import Observer
@@ -20,6 +22,10 @@ class InputXGrad(Observer):
         if at.layer == 0:
             self.add(at.input_x_gradient())
 
+    def accounted(self) -> Tensor:
+        """Return the sum of the map."""
+        return self.tokens.sum(1) + self.rest
+
 
 INPUT_X_GRAD = Method(
     key="input_x_grad",
@@ -27,5 +33,4 @@ INPUT_X_GRAD = Method(
     formula="Σ_c h₀ ⊙ ∂y/∂h₀",
     citation="Shrikumar et al., Not Just a Black Box (2016)",
     observer=InputXGrad,
-    sums=True,
 )

@@ -18,7 +18,6 @@ ALI = Method(
     citation="Ali et al., XAI for Transformers (ICML 2022)",
     observer=InputXGrad,
     preset=ALI_LRP,
-    sums=True,
 )
 
 CP = Method(
@@ -28,7 +27,6 @@ CP = Method(
     citation="Ali et al. (ICML 2022); Achtibat et al. (ICML 2024) call it CP-LRP",
     observer=InputXGrad,
     preset=CP_LRP,
-    sums=True,
 )
 
 ATTN = Method(
@@ -38,5 +36,4 @@ ATTN = Method(
     citation="Achtibat et al., AttnLRP (ICML 2024), ε → 0",
     observer=InputXGrad,
     preset=ATTN_LRP,
-    sums=True,
 )

@@ -42,8 +42,6 @@ class Method:
     """False where nothing of the backward counts, so that presets have no meaning."""
     preset: Preset | None = None
     """The backward that is part of the method's definition, if one is."""
-    sums: bool = False
-    """True if the map is meant to add up to the output: its completeness error says something."""
 
     def reading(self, profile: Profile) -> type[Observer]:
         """Return the observer of a pass, under the profile's reading of the method."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+import torch
+from torch import Tensor
+
 from libragrad.observation.attention import Attention
 from libragrad.observation.events import Bias, Crossing, Event, Scene, Tally
 from libragrad.observation.stream import Move
@@ -39,6 +42,10 @@ class Observer:
         """Add amounts to what has been attributed."""
         self.tokens += tally[0]
         self.rest += tally[1]
+
+    def accounted(self) -> Tensor:
+        """Return the part of y, by row, that the account behind the map explains; NaN: no claim."""
+        return self.rest.new_full(self.rest.shape, torch.nan)
 
     def result(self) -> Tally:
         """Return what has been attributed when the pass is over."""
