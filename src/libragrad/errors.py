@@ -3,6 +3,7 @@
 LibraGradError
 ├── InputError            the caller's input cannot be explained (shape, NaN, nothing to explain)
 ├── TargetError           the target does not fit the model's output
+├── MethodError           there is no such method, or it does not apply to the model
 ├── OpaqueModelError      the model hides its operations (torch.jit)
 ├── PresetError           a preset has no such row or treatment
 ├── GeometryError         blocks or tokens cannot be found in a run, or do not fit what was named
@@ -11,7 +12,7 @@ LibraGradError
 ├── ModelError            a model cannot be had: unknown, unreachable, or its weights do not fit
 ├── SaveError             a file cannot be written: its suffix, its folder, permission
 ├── RecipeError           an evaluation names what does not exist, or its file cannot be read
-├── ResultsError          a folder of results cannot be written, or does not hold what is asked of it
+├── ResultsError          a folder of results cannot be written, or lacks what is asked of it
 └── MissingExtraError     an optional package is not installed
 
 LibraGradWarning          an operation keeps its own gradient because no rule is known for it
@@ -28,6 +29,10 @@ class InputError(LibraGradError, ValueError):
 
 class TargetError(LibraGradError, ValueError):
     """The given target does not fit the model's output."""
+
+
+class MethodError(LibraGradError, ValueError):
+    """There is no such method, or it does not apply to the model."""
 
 
 class OpaqueModelError(LibraGradError, TypeError):

@@ -210,7 +210,7 @@ class BalancedMode(TorchFunctionMode):
             if target.shape != value.shape:  # transpose_, squeeze_
                 func(*args, **kwargs)
             target.copy_(value)
-            if not value.requires_grad and not target._is_view():  # noqa: SLF001
+            if not value.requires_grad and not target._is_view():
                 target.detach_()  # rsqrt_: all of it is a constant from here on
             if target.requires_grad:
                 mark(target, outcome.status)

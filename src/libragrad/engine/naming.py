@@ -19,7 +19,13 @@ _IN_PLACE_DUNDERS = frozenset(
     f"__i{name}__"
     for name in "add sub mul matmul truediv div pow floordiv mod and or xor lshift rshift".split()
 ) | {"__setitem__"}
-_ALIASES = {"truediv": "div", "radd": "add", "rmul": "mul", "mod": "fmod", "floordiv": "floor_divide"}
+_ALIASES = {
+    "truediv": "div",
+    "radd": "add",
+    "rmul": "mul",
+    "mod": "fmod",
+    "floordiv": "floor_divide",
+}
 
 
 def spelling_of(func: Callable[..., Any]) -> Spelling:

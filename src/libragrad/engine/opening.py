@@ -28,7 +28,7 @@ def opened(func: Callable[..., Any]) -> Callable[..., Any] | None:
     asked = [name for name in _QUESTIONS if name in names and name in func.__globals__]
     if not asked:
         return None
-    answers = {name: _nobody for name in asked}
+    answers = dict.fromkeys(asked, _nobody)
     copy = types.FunctionType(
         func.__code__,
         {**func.__globals__, **answers},

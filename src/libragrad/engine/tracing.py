@@ -84,9 +84,9 @@ class _Meters:
 def _as_it_is(x: Tensor) -> Tensor:
     """Copy x, since a later in-place operation must not change what was met; once a version."""
     version, copy = getattr(x, _COPY, (None, x))
-    if version != x._version:  # noqa: SLF001
+    if version != x._version:
         copy = x.detach().clone()
-        setattr(x, _COPY, (x._version, copy))  # noqa: SLF001
+        setattr(x, _COPY, (x._version, copy))
     return copy
 
 

@@ -126,7 +126,7 @@ class Written:
         da = None
         if gradient:
             # The derivative of the product itself, whatever preset is on.
-            with torch._C.DisableTorchFunction(), torch.enable_grad():  # noqa: SLF001
+            with torch._C.DisableTorchFunction(), torch.enable_grad():
                 leaf = self.a.detach().requires_grad_()
                 (da,) = torch.autograd.grad(self.product(leaf, self.v), leaf, g)
             da = self._by_heads(da)

@@ -192,7 +192,7 @@ class Watch:
         return Crossing(layer, h, g, step.flatten(0, 1), place)
 
     def _tell(self, event: Event, tell: Callable[[Observer], None]) -> None:
-        with torch._C.DisableTorchFunction():  # noqa: SLF001 - sums of attributions are no operations
+        with torch._C.DisableTorchFunction():
             for observer in self.observers:
                 if event in observer.hears:
                     tell(observer)

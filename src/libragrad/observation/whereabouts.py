@@ -81,7 +81,7 @@ def _rearranged(call: Call, result: Any) -> None:
             return  # a constant was joined: the rows of its entries are not known
     if not known:
         return
-    with torch._C.DisableTorchFunction(), torch.no_grad():  # noqa: SLF001
+    with torch._C.DisableTorchFunction(), torch.no_grad():
         moved = call.run_with(known)
     for x, where in zip(tensors_in(result), tensors_in(moved), strict=True):
         setattr(x, _WHERE, where)
