@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -145,33 +146,53 @@ class _Discovery:
         )
 
     def _start_layout(self, start: Point, shape: Shape) -> Layout:
-        prefix, grid = self.named.prefix, self.named.grid
+        """Say how h₀ lies: as named, as the text, or as measured."""
+        if self.named.grid is not None:
+            return self._named_layout(start, shape, self.named.grid)
+        layout = None
         if not self.source.dtype.is_floating_point:
             layout = _text_layout(shape, self.source.shape[-1])
         elif len(shape) in (3, 4):
-            probe = Probe(self.model, self.inputs, self.source, start)
-            layout = self._plain_map(shape) or measured(probe, shape, self.image, prefix, grid)
-        else:
-            layout = None
+            layout = self._plain_map(shape) or self._measured(start, shape, self.named.prefix)
         if layout is None:
-            over = "the text" if self.image is None else f"an image of {self.image} pixels"
+            layout = self._later(start, shape)
+        if layout is None:
+            over = "the text" if self.image is None else "an image of {} × {} pixels"
             raise GeometryError(
                 f"what enters {start} has the shape {shape}, and its tokens could not be found "
-                f"over {over}. Name them: grid=(rows, columns) and prefix=, or another start=."
-            )
-        if (prefix is not None and layout.prefix != prefix) or (grid and layout.grid != grid):
-            raise GeometryError(
-                f"what enters {start} has {layout.count} tokens, found to be {layout}; that does "
-                f"not agree with grid={grid or layout.grid} and prefix={prefix or layout.prefix}"
+                f"over {over.format(*self.image or ())}. Name them: grid=(rows, columns) and "
+                "prefix=, or another start=."
             )
         return layout
 
-    def _measured(self, stretch: Stretch) -> Layout | None:
-        """Look where the tokens of a block look, where their number does not tell."""
-        if self.image is None or len(stretch.shape) not in (3, 4):
+    def _named_layout(self, start: Point, shape: Shape, grid: tuple[int, int]) -> Layout:
+        channel = len(shape) - 1
+        if len(shape) == 4 and tuple(shape[2:]) == tuple(grid):
+            channel = 1
+        positions = prod(n for axis, n in enumerate(shape) if axis != channel)
+        prefix = positions - prod(grid)
+        if prefix < 0 or self.named.prefix not in (None, prefix):
+            raise GeometryError(
+                f"what enters {start} has {positions} tokens, which are not {grid[0]} × {grid[1]} "
+                f"and prefix={self.named.prefix or 0} more"
+            )
+        return Layout((grid[0], grid[1]), prefix, channel)
+
+    def _later(self, start: Point, shape: Shape) -> Layout | None:
+        """A start that the caller named lies as the one before it that would have been found."""
+        if self.named.start is None and self.named.blocks is None:
             return None
-        probe = Probe(self.model, self.inputs, self.source, stretch.point)
-        return measured(probe, stretch.shape, self.image, None, None)
+        before = _Discovery(
+            self.model, self.inputs, Named(None, None, self.named.prefix, None, None)
+        )
+        found = before._start(before._stretches()[0])
+        known = None if found[0] == start else before._start_layout(*found[:2])
+        return None if known is None else layout_beside(shape, self.image, known)
+
+    def _measured(self, point: Point, shape: Shape, prefix: int | None = None) -> Layout | None:
+        """Look where the tokens look."""
+        probe = Probe(self.model, self.inputs, self.source, point)
+        return measured(probe, shape, self.image, prefix)
 
     def _plain_map(self, shape: Shape) -> Layout | None:
         """Return the layout of a map that can be read in one way only."""
@@ -188,7 +209,9 @@ class _Discovery:
         """Say how each block's input lies; leave out those that precede the prefix tokens."""
         blocks, known = [], start
         for stretch in stretches:
-            layout = layout_beside(stretch.shape, self.image, known) or self._measured(stretch)
+            layout = layout_beside(stretch.shape, self.image, known)
+            if layout is None and self.image is not None and len(stretch.shape) in (3, 4):
+                layout = self._measured(stretch.point, stretch.shape)
             if layout is None:
                 raise GeometryError(
                     f"what enters {stretch.point} has the shape {stretch.shape}, which has no "

@@ -61,7 +61,8 @@ class Geometry:
     image: tuple[int, int] | None
     """The image's height and width in pixels; None for text."""
     cls: int | None
-    """The token whose row a rollout reads: CLS, −1 for a causal model's last, None without one."""
+    """The token whose row a rollout reads, in the last block's layout: CLS, or −1 for the last
+    token of a causal language model; None without one."""
     reads: Readout
     """How the head reads the tokens."""
     in_place: bool

@@ -82,8 +82,7 @@ def measured(
     probe: Probe,
     shape: tuple[int, ...],
     image: tuple[int, int] | None,
-    prefix: int | None,
-    grid: tuple[int, int] | None,
+    prefix: int | None = None,
 ) -> Layout | None:
     """Return how the tensor at the point lies over the image; None for windows and vectors."""
     answers = _answers(probe, image)
@@ -99,7 +98,7 @@ def measured(
         elif len(shape) == 4 and plausible((positions[0], positions[1]), image):
             fit = _map(places, (positions[0], positions[1]))
         else:  # a sequence, or windows side by side
-            fit = _grid(places, image, prefix, grid)
+            fit = _grid(places, image, prefix)
         if fit is not None and (best is None or fit[0] > best[0]):
             layout = Layout(fit[1].grid, fit[1].prefix, axes[1], axes[0], fit[1].order)
             best = fit[0], layout
@@ -150,37 +149,37 @@ def _row(places: Places, prefix: int | None) -> tuple[float, Layout]:
 
 
 def _grid(
-    places: Places, image: tuple[int, int], prefix: int | None, grid: tuple[int, int] | None
+    places: Places, image: tuple[int, int], prefix: int | None
 ) -> tuple[float, Layout] | None:
     """The grid in which every token has its own cell; else one that they follow by and large."""
     fixed, moving = _apart(places.strength, prefix)
     places, n = places.of(moving), len(moving)
-    options = [grid] if grid is not None and grid[0] * grid[1] == n else factors(n)
-    options = sorted(options, key=lambda g: not plausible(g, image))
+    options = sorted(factors(n), key=lambda grid: not plausible(grid, image))
     for rows, columns in options:
         row = _rank(places.height) // columns
         column = _rank(places.width) // rows
         cells = row * columns + column
-        if n > 1 and len(cells.unique()) == n and _far_apart(places, row, column):
+        if n > 1 and len(cells.unique()) == n and _regular(places, row, column):
             order = plain([*fixed.tolist(), *moving[cells.argsort()].tolist()])
             return 3.0, Layout((rows, columns), len(fixed), 2, order=order)
     for option in options:
         agreement = _agreement(places, option)
-        if agreement > _ALIKE and (plausible(option, image) or option == grid):
+        if agreement > _ALIKE and plausible(option, image):
             order = plain([*fixed.tolist(), *moving.tolist()])
             return 1 + agreement, Layout(option, len(fixed), 2, order=order)
     return None
 
 
-def _far_apart(places: Places, row: Tensor, column: Tensor) -> bool:
-    """Whether places of one row are alike, and those of several are not."""
-    total = places.height.var(correction=0) + places.width.var(correction=0)
-    inner = torch.zeros_like(total)
+def _regular(places: Places, row: Tensor, column: Tensor) -> bool:
+    """Whether the rows are evenly apart, and each is narrower than that; the columns too."""
     for index, place in ((row, places.height), (column, places.width)):
         count = torch.bincount(index).to(place)
         mean = torch.zeros_like(count).index_add_(0, index, place) / count
-        inner += (place - mean[index]).square().mean()
-    return bool(inner < 0.1 * total)
+        spread = (place - mean[index]).abs().max()
+        steps = mean.diff()
+        if len(steps) and not bool(steps.min() > spread and steps.min() > 0.5 * steps.max()):
+            return False
+    return True
 
 
 def _apart(strength: Tensor, prefix: int | None) -> tuple[Tensor, Tensor]:

@@ -131,7 +131,7 @@ class Writer(TorchFunctionMode):
         """Note that a module is called."""
         count = self.counts.get(id(module), 0)
         self.counts[id(module)] = count + 1
-        with torch._C.DisableTorchFunction():  # noqa: SLF001
+        with torch._C.DisableTorchFunction():
             first = next(tensors_in((args, kwargs)), None)
             node, shape = (None, ()) if first is None else (self.node_of(first), first.shape)
         point, parent = Point(self.paths[id(module)], count), self._innermost()
@@ -144,7 +144,7 @@ class Writer(TorchFunctionMode):
     ) -> None:
         """Note what a module returns."""
         index, seen = self.open.pop()
-        with torch._C.DisableTorchFunction():  # noqa: SLF001
+        with torch._C.DisableTorchFunction():
             result = next((x for x in tensors_in(output) if x.dtype.is_floating_point), None)
             if result is None:
                 return
@@ -162,12 +162,12 @@ class Writer(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         given = list(tensors_in((args, kwargs)))
-        versions = [x._version for x in given]  # noqa: SLF001
+        versions = [x._version for x in given]
         output = func(*args, **kwargs)
         changed = [
             x
             for x, version in zip(given, versions, strict=True)
-            if x._version != version  # noqa: SLF001
+            if x._version != version
         ]
         made = list(tensors_in(output))
         if made or changed:
