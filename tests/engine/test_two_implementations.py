@@ -90,7 +90,7 @@ def test_accounts_of_images(build):
 
 
 def same_account(one: Any, other: Any, rounding: float = 1e-11) -> None:
-    size = rounding * abs(one.output)
+    size = rounding * (1 + abs(one.inputs))
     assert one.output == pytest.approx(other.output, abs=size)
     assert one.inputs == pytest.approx(other.inputs, abs=size)
     for account in (one, other):
