@@ -136,7 +136,7 @@ def _cells(
     numbers = zip(
         explanation.completeness_error.tolist(),
         explanation.output.tolist(),
-        explanation.unattributed.tolist(),
+        _outside(explanation).tolist(),
         strict=True,
     )
     return tuple(
@@ -150,6 +150,17 @@ def _cells(
         )
         for i, (error, output, outside) in enumerate(numbers)
     )
+
+
+def _outside(explanation: Explained) -> Tensor:
+    """What lies outside the picture, where map and outside are the parts of one sum.
+
+    FullGrad+ counts its input part once a layer: the account behind it balances, but the map is no
+    part of the output, and a share of it would mean nothing.
+    """
+    output, outside = explanation.output, explanation.unattributed
+    rest = output - explanation.completeness_error - explanation.map.flatten(1).sum(1) - outside
+    return torch.where(rest.abs() <= 1e-3 * output.abs().clamp_min(outside.abs()), outside, 0.0)
 
 
 def _pixels(pictures: Tensor | None, count: int) -> list[Pixels | None]:
