@@ -90,10 +90,13 @@ def layout_of(
         usual.sort(key=lambda axis: axis != known.channel)
     found: list[tuple[int, Layout]] = []
     for channel in usual:
+        if shape[1] == 1 and channel == 1 and len(shape) == 3:
+            continue  # (B, 1, C): a pooled vector, also where it has as many channels as tokens
         positions = [n for axis, n in enumerate(shape) if axis not in (at, channel)]
         if len(positions) == 1:
             fit = _as_known(positions[0], known, prefix)
-            if fit is None and channel == len(shape) - 1 and image_shape is not None:
+            usual_axis = channel == len(shape) - 1 and shape[channel] > 1
+            if fit is None and usual_axis and image_shape is not None:
                 fit = _sequence(positions[0], image_shape, known, prefix)
         else:
             fit = _map((positions[0], positions[1]), image_shape, known)
