@@ -10,6 +10,7 @@ from tests.cases.shorthand import MATRIX, aten, by, constant_of, own, under
 from tests.reference.formulas import const, constant
 
 C = constant_of(*MATRIX, positive=True)
+M = constant_of(4, 4)
 
 
 def over_constant(a: Tensor, b: Tensor, one: Tensor) -> Tensor:
@@ -84,4 +85,39 @@ INVERSES = [
     ),
 ]
 
-CASES = [*QUOTIENTS, *INVERSES]
+SQUARE = (4, 4)
+LOWER = {"upper": False, "unitriangular": True}
+
+
+def solved(a: Tensor, b: Tensor) -> Tensor:
+    return torch.linalg.solve_triangular(a.tril(-1), b, **LOWER)
+
+
+SOLVED = by(
+    "linalg_solve_triangular", solved, lambda a, b, one: solved(const(a), b), SQUARE, SQUARE
+)
+
+SOLUTIONS = [
+    SOLVED,
+    under(LIBRA.without("normalisation"), SOLVED),
+    own("linalg_solve_triangular", lambda b: solved(M, b), SQUARE, note="constant matrix"),
+    by(
+        "linalg_solve_triangular",
+        lambda a: solved(a, M) + a,
+        lambda a, one: const(solved(a, M)) * one + a,
+        SQUARE,
+        note="constant right side",
+    ),
+    by(
+        "linalg_solve", torch.linalg.solve, lambda a, b, one: const(a).inverse() @ b, SQUARE, SQUARE
+    ),
+    by("inverse", lambda x: x.inverse() @ x, lambda x, one: const(x).inverse() @ x, SQUARE),
+    by(
+        "linalg_inv",
+        lambda x: torch.linalg.inv(x) @ x,
+        lambda x, one: const(x).inverse() @ x,
+        SQUARE,
+    ),
+]
+
+CASES = [*QUOTIENTS, *INVERSES, *SOLUTIONS]

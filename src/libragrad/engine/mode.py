@@ -37,7 +37,7 @@ _OPENED = frozenset({"batch_norm", "instance_norm", "grad", "backward"})
 """Python functions that are opened although their name has a rule (or must run under the mode)."""
 
 
-_FOLDED = frozenset({"linear", "matmul"})
+_FOLDED = frozenset("linear matmul lstm gru rnn_tanh rnn_relu".split())
 """Operations whose last bits depend on whether a parameter wants a gradient."""
 
 

@@ -45,7 +45,10 @@ class Tokens:
 
 
 def _memory(x: Tensor) -> int:
-    return x.untyped_storage().data_ptr()
+    try:
+        return x.untyped_storage().data_ptr()
+    except NotImplementedError:  # inside vmap a tensor has no memory of its own
+        return 0
 
 
 def _is_integer(x: Tensor) -> bool:

@@ -72,7 +72,7 @@ def run(
     shift = _Shift(store, remaining(plan, survey.items - again), again)
     crew = _crew(partial(Measurer, bench, device, batch_size), workers, ray, device)
     try:
-        with store.refusals(), (bar if progress else silence)(recipe.name, shift.effort) as advance:
+        with (bar if progress else silence)(recipe.name, shift.effort) as advance:
             shift.work(crew, advance)
     finally:
         crew.close()
@@ -124,13 +124,17 @@ class _Shift:
         for shard in left:
             if self._finished(shard):
                 advance(shard.effort)
-            elif not claims.take(shard.address):
+            elif not self._take(shard, claims):
                 self._elsewhere.append(shard)
             elif self._finished(shard):  # by another run, between the two looks
                 claims.release(shard.address)
                 advance(shard.effort)
             else:
                 yield shard
+
+    def _take(self, shard: Shard, claims: Claims) -> bool:
+        with self._store.refusals():
+            return claims.take(shard.address)
 
     def _finished(self, shard: Shard) -> bool:
         return self._store.has(shard.address) and self._again.isdisjoint(shard.items)

@@ -108,6 +108,8 @@ class Store:
         """Say what happened where the folder takes no more."""
         try:
             yield
+        except ResultsError:
+            raise
         except OSError as error:
             cause = (
                 "the disk is full"

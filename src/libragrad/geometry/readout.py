@@ -17,6 +17,7 @@ from libragrad.engine.inputs import Inputs
 from libragrad.geometry.geometry import Readout
 from libragrad.geometry.layout import MOST_PREFIX_TOKENS, Layout, layout_beside
 from libragrad.geometry.record import Operation, Record, Writer
+from libragrad.geometry.trunk import used
 from libragrad.rules.call import substitute, tensors_in
 
 _SUMS = frozenset("mean sum nanmean adaptive_avg_pool1d adaptive_avg_pool2d avg_pool2d".split())
@@ -40,7 +41,8 @@ class Head:
         lies = None if g is None else layout_beside(g.shape, self.image, layout)
         if g is None or lies is None:
             return Readout.OTHER, None
-        after = [operation for operation in self.record.operations if operation.node > self.last]
+        behind = {node for node in used(self.record) if node > self.last}
+        after = [operation for operation in self.record.operations if operation.node in behind]
         if self._attends(after, lies):
             return Readout.ATTENTION_POOL, None
         read = lies.tokens(g)[0].double().norm(dim=-1)

@@ -164,11 +164,7 @@ class Writer(TorchFunctionMode):
         given = list(tensors_in((args, kwargs)))
         versions = [x._version for x in given]
         output = func(*args, **kwargs)
-        changed = [
-            x
-            for x, version in zip(given, versions, strict=True)
-            if x._version != version
-        ]
+        changed = [x for x, version in zip(given, versions, strict=True) if x._version != version]
         made = list(tensors_in(output))
         if made or changed:
             fresh = self._write(spelling_of(func).name, given, made, changed)

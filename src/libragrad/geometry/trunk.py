@@ -48,18 +48,18 @@ class Trunk:
 
 def trunk_of(record: Record) -> Trunk:
     """Find the nodes that no edge leads past: v such that no edge (u, w) has u < v < w."""
-    used = _used(record)
+    path = used(record)
     makers: dict[int, Operation] = {}
     for operation in record.operations:
         makers.setdefault(operation.node, operation)
     leads: dict[int, int] = {}
-    for node in used:
+    for node in path:
         for parent in record.parents[node]:
             leads[parent] = max(leads.get(parent, 0), node)
     nodes: list[int] = []
     steps: list[Step] = []
     reach, between = 0, 0
-    for node in used:
+    for node in path:
         if reach <= node:
             if nodes and between and _adds(makers.get(node)):
                 steps.append(Step(nodes[-1], node, between))
@@ -71,8 +71,8 @@ def trunk_of(record: Record) -> Trunk:
     return Trunk(frozenset(nodes), tuple(steps))
 
 
-def _used(record: Record) -> list[int]:
-    """The nodes on some path from the input to the output, in the order in which they were made."""
+def used(record: Record) -> list[int]:
+    """Return the nodes on some path from the input to the output, in the order in which they were made."""
     needed = {record.output}
     for node in range(record.output, -1, -1):
         if node in needed:

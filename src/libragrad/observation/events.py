@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -72,9 +73,13 @@ class Crossing:
     place: Callable[[Tensor], Tally]
     """Brings (rows, tokens of this layer) onto the explained level; sums stay as they are."""
 
-    def input_x_gradient(self) -> Tally:
-        """Return Σ_c step ⊙ g, placed."""
+    @cached_property
+    def _product(self) -> Tally:
         return self.place(torch.einsum("btc,btc->bt", self.step, self.g))
+
+    def input_x_gradient(self) -> Tally:
+        """Return Σ_c step ⊙ g, placed; worked out once for all who ask."""
+        return self._product
 
 
 @dataclass(frozen=True)

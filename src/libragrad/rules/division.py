@@ -33,6 +33,17 @@ def quotient(call: Call) -> Outcome:
     return Outcome(call.run(), common(call.live))
 
 
+def solution(call: Call) -> Outcome:
+    """A⁻¹ B with A constant: a quotient of matrices."""
+    given = call.named("A", "B")
+    a, b = given["A"], given["B"]
+    if call.preset.normalisation is not CONSTANT or not a.requires_grad:
+        return Outcome(call.run(), common(call.live))
+    if a is b or not b.requires_grad:
+        return Outcome(call.pruned())
+    return Outcome(call.run_with({id(a): constant(a)}), status_of(b))
+
+
 def reciprocal(call: Call) -> Outcome:
     """1/x, x^(−½): singular at zero, met only as the scale of something else. Constant."""
     if call.preset.normalisation is CONSTANT:

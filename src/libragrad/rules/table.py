@@ -14,6 +14,7 @@ from libragrad.rules import (
     normalisation,
     positions,
     product,
+    recurrent,
     secant,
 )
 from libragrad.rules.call import Rule
@@ -99,7 +100,8 @@ _GROUPS: list[tuple[Rule, str]] = [
     (product.glu, "glu"),
     (product.polar, "polar"),
     (division.quotient, "div divide true_divide rdiv"),
-    (division.reciprocal, "reciprocal rsqrt"),
+    (division.solution, "linalg_solve linalg_solve_triangular"),
+    (division.reciprocal, "reciprocal rsqrt inverse linalg_inv"),
     (secant.root, "sqrt"),
     (activation.gated_activation, "gelu silu mish hardswish"),
     (
@@ -128,8 +130,14 @@ _GROUPS: list[tuple[Rule, str]] = [
     (compound.written_out(compound.hypot), "hypot"),
     (compound.written_out(compound.cdist), "cdist"),
     (compound.written_out(compound.mse_loss), "mse_loss"),
-    (compound.written_out(compound.lstm), "lstm"),
-    (compound.written_out(compound.gru), "gru"),
+    (compound.written_out(recurrent.lstm), "lstm"),
+    (compound.written_out(recurrent.gru), "gru"),
+    (compound.written_out(recurrent.rnn_tanh), "rnn_tanh"),
+    (compound.written_out(recurrent.rnn_relu), "rnn_relu"),
+    (compound.written_out(recurrent.lstm_cell), "lstm_cell"),
+    (compound.written_out(recurrent.gru_cell), "gru_cell"),
+    (compound.written_out(recurrent.rnn_tanh_cell), "rnn_tanh_cell"),
+    (compound.written_out(recurrent.rnn_relu_cell), "rnn_relu_cell"),
 ]
 
 RULES: dict[str, Rule] = {name: rule for rule, names in _GROUPS for name in names.split()}
