@@ -82,8 +82,9 @@ def foreign(outputs: Outputs, native: Native, model: nn.Module, inputs: Inputs) 
 def lowered(model: nn.Module, inputs: Inputs) -> set[torch.dtype]:
     """The precisions below float64 in which something that depends on the input is computed."""
     with only_gradients_of(model, floating(inputs) or embeddings(model)), _Precisions() as seen:
-        call(model, inputs)
-    below: set[torch.dtype] = seen.dtypes - {torch.float64}
+        outputs = flatten(call(model, inputs)).values()
+    returned = {z.dtype for z in outputs if z.is_floating_point()}
+    below: set[torch.dtype] = (seen.dtypes | returned) - {torch.float64}
     return below
 
 

@@ -48,7 +48,7 @@ def projection(paths: list[str], seed: int = 0) -> Callable[[Any], Tensor]:
         parts = [_weighed(tensors[path], generator) for path in paths]
         if not parts:
             raise ValueError("no output depends on the input: there is nothing to explain")
-        return torch.stack([part.double() for part in parts]).sum()
+        return torch.stack(parts).sum()
 
     return target
 
@@ -56,8 +56,8 @@ def projection(paths: list[str], seed: int = 0) -> Callable[[Any], Tensor]:
 def _weighed(z: Tensor, generator: torch.Generator) -> Tensor:
     w = torch.randn(z.shape, generator=generator, dtype=torch.float64).abs()
     finite = z.detach().isfinite()
-    w = torch.where(finite, w * z.detach().sign(), 0.0).to(z.dtype)
-    return (w * z.masked_fill(~finite, 0.0)).sum()
+    w = torch.where(finite, w * z.detach().sign(), 0.0)
+    return (w * z.double().masked_fill(~finite, 0.0)).sum()
 
 
 def differing(first: Outputs, second: Outputs) -> list[str]:

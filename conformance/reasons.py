@@ -20,6 +20,8 @@ def reason(row: Row) -> str:
     >>> reason({"verdict": "leak", "leaks": [["RoundBackward", "pool", 1.0]]})
     'a hand-written autograd function: PyTorch shows nobody the operations inside it'
     """
+    if row["verdict"] == "constant":
+        return "it returns probabilities alone, and a softmax is constant: all of it is one bias"
     if row["verdict"] != "leak":
         return str(row.get("detail", ""))
     if not row.get("leaks"):

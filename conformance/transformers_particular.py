@@ -237,9 +237,12 @@ EAGER_ONLY = (
     "Detr",
     "EfficientLoFTR",
     "LightGlue",
+    "PPOCRV6",
     "RTDetr",
     "TableTransformer",
 )
-"""Their backbone is a ResNet, which has no attention to choose."""
+"""Their backbone is convolutional, and has no attention to choose."""
+SDPA_ONLY = ("Nemotron3", "NemotronAsr", "UnlimitedOcr")
+"""Their eager attention does not run with grouped queries, or masks whole rows and gives NaN."""
 SINGLE = {"EomtFor": "PyTorch's attention misreads the model's float32 mask beside float64 tokens"}
 """Judged in float32, with the reason."""

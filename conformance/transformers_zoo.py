@@ -11,7 +11,13 @@ import torch
 from conformance.case import Skipped, Subject
 from conformance.tiny import tiny
 from conformance.transformers_inputs import synthesise
-from conformance.transformers_particular import CONFIGURATIONS, EAGER_ONLY, INPUTS, SINGLE
+from conformance.transformers_particular import (
+    CONFIGURATIONS,
+    EAGER_ONLY,
+    INPUTS,
+    SDPA_ONLY,
+    SINGLE,
+)
 
 LIST = Path(__file__).parent / "data" / "transformers.txt"
 
@@ -33,6 +39,8 @@ def implementations(name: str) -> list[str]:
 
     if name.startswith(EAGER_ONLY):
         return [f"{name}/eager"]
+    if name.startswith(SDPA_ONLY):
+        return [f"{name}/sdpa"]
     if getattr(getattr(transformers, name), "_supports_sdpa", False):
         return [f"{name}/eager", f"{name}/sdpa"]
     return [name]
