@@ -1,88 +1,32 @@
-"""LibraGrad: why a transformer answered as it did, in explanations that add up."""
+"""LibraGrad: why a transformer answered as it did, in explanations that add up.
 
+Its names are those of `libragrad.surface`. They are imported when the first of them is asked for,
+so that the command line can print its help without PyTorch.
+"""
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-
-from libragrad.engine.audit import Audit, Leak, audit
-from libragrad.engine.balanced import balanced
-from libragrad.errors import (
-    GeometryError,
-    InputError,
-    LibraGradError,
-    LibraGradWarning,
-    MethodError,
-    OpaqueModelError,
-    PresetError,
-    TargetError,
-)
-from libragrad.explaining.explain import explain
-from libragrad.explaining.explainer import Explainer
-from libragrad.explaining.explanation import Explanation, Explanations
-from libragrad.geometry.discover import discover
-from libragrad.methods.method import Method, Profile
-from libragrad.methods.table import METHODS
-from libragrad.operators import constant, scale, swap_backward, swap_backward_by_duality
-from libragrad.paths import Integrated, Point, Smooth
-from libragrad.presets import (
-    ABLATIONS,
-    ALI_LRP,
-    ATTN_LRP,
-    CP_LRP,
-    DECOMPX,
-    LIBRA,
-    PRESETS,
-    STANDARD,
-    Preset,
-    Treatment,
-)
-from libragrad.targets import Contrast, Contrastive, Output, Predicted, Prompt
+from typing import TYPE_CHECKING
 
 try:
     __version__ = version("libragrad")
 except PackageNotFoundError:  # run from a checkout that is not installed
     __version__ = "0.1.0"
 
-__all__ = [
-    "ABLATIONS",
-    "ALI_LRP",
-    "ATTN_LRP",
-    "CP_LRP",
-    "DECOMPX",
-    "LIBRA",
-    "METHODS",
-    "PRESETS",
-    "STANDARD",
-    "Audit",
-    "Contrast",
-    "Contrastive",
-    "Explainer",
-    "Explanation",
-    "Explanations",
-    "GeometryError",
-    "InputError",
-    "Integrated",
-    "Leak",
-    "LibraGradError",
-    "LibraGradWarning",
-    "Method",
-    "MethodError",
-    "OpaqueModelError",
-    "Output",
-    "Point",
-    "Predicted",
-    "Preset",
-    "PresetError",
-    "Profile",
-    "Prompt",
-    "Smooth",
-    "TargetError",
-    "Treatment",
-    "__version__",
-    "audit",
-    "balanced",
-    "constant",
-    "discover",
-    "explain",
-    "scale",
-    "swap_backward",
-    "swap_backward_by_duality",
-]
+if TYPE_CHECKING:
+    from libragrad.surface import *  # noqa: F403
+    from libragrad.surface import __all__ as __all__
+else:
+
+    def __getattr__(name):
+        surface = import_module("libragrad.surface")
+        if name == "__all__":
+            return [*surface.__all__, "__version__"]
+        if name in surface.__all__:
+            return getattr(surface, name)
+        if name in globals():  # a subpackage that the surface has just imported
+            return globals()[name]
+        raise AttributeError(f"module 'libragrad' has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__getattr__("__all__")})
