@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from libragrad import LIBRA, STANDARD
 from tests.cases.shorthand import CUBE, IMAGE, MATRIX, aten, by, constant_of, own, under
-from tests.reference import recurrent
 from tests.reference.formulas import const, half_each, third_each
 
 C = constant_of(*MATRIX)
@@ -146,13 +145,4 @@ SAMPLED = [
     ),
 ]
 
-torch.manual_seed(0)
-LSTM = nn.LSTM(4, 3).double()
-GRU = nn.GRU(4, 3).double()
-
-RECURRENT = [
-    by("lstm", lambda x: LSTM(x)[0], lambda x, one: recurrent.lstm(LSTM, x, one), (3, 2, 4)),
-    by("gru", lambda x: GRU(x)[0], lambda x, one: recurrent.gru(GRU, x, one), (3, 2, 4)),
-]
-
-CASES = [*FUSED, *SAMPLED, *RECURRENT]
+CASES = [*FUSED, *SAMPLED]

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -20,17 +22,18 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def weight(cell: nn.Module, name: str) -> Tensor:
-    """A parameter, as a constant."""
-    return cell.get_parameter(name).detach()
+    """A parameter of a layer or a cell, as a constant."""
+    one_layer = isinstance(cell, nn.RNNBase)
+    return cell.get_parameter(f"{name}_l0" if one_layer else name).detach()
 
 
-def lstm(cell: nn.LSTM, x: Tensor, one: Tensor) -> Tensor:
+def lstm(cell: nn.Module, x: Tensor, one: Tensor) -> Tensor:
     """One layer, one direction; x is (time, batch, features). The first state is zero."""
-    h = c = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
+    h = c = torch.zeros(x.shape[1], weight(cell, "weight_hh").shape[1], dtype=x.dtype)
     outputs = []
     for t in range(len(x)):
-        before = x[t] @ weight(cell, "weight_ih_l0").T + h @ weight(cell, "weight_hh_l0").T
-        before = before + (weight(cell, "bias_ih_l0") + weight(cell, "bias_hh_l0")) * one
+        before = x[t] @ weight(cell, "weight_ih").T + h @ weight(cell, "weight_hh").T
+        before = before + (weight(cell, "bias_ih") + weight(cell, "bias_hh")) * one
         i, f, g, o = before.chunk(4, -1)
         c = mul(sigmoid(i, one), tanh(g, one)) + (mul(sigmoid(f, one), c) if t else 0)
         h = mul(sigmoid(o, one), tanh(c, one))
@@ -38,17 +41,34 @@ def lstm(cell: nn.LSTM, x: Tensor, one: Tensor) -> Tensor:
     return torch.stack(outputs)
 
 
-def gru(cell: nn.GRU, x: Tensor, one: Tensor) -> Tensor:
+def gru(cell: nn.Module, x: Tensor, one: Tensor) -> Tensor:
     """One layer, one direction; x is (time, batch, features). The first state is zero."""
-    h = torch.zeros(x.shape[1], cell.hidden_size, dtype=x.dtype)
-    b_x, b_h = weight(cell, "bias_ih_l0"), weight(cell, "bias_hh_l0")
+    h = torch.zeros(x.shape[1], weight(cell, "weight_hh").shape[1], dtype=x.dtype)
+    b_x, b_h = weight(cell, "bias_ih"), weight(cell, "bias_hh")
     outputs = []
     for t in range(len(x)):
-        xr, xz, xn = (x[t] @ weight(cell, "weight_ih_l0").T + b_x * one).chunk(3, -1)
-        hr, hz, hn = (h @ weight(cell, "weight_hh_l0").T + b_h * one).chunk(3, -1)
+        xr, xz, xn = (x[t] @ weight(cell, "weight_ih").T + b_x * one).chunk(3, -1)
+        hr, hz, hn = (h @ weight(cell, "weight_hh").T + b_h * one).chunk(3, -1)
         r, z = sigmoid(xr + hr, one), sigmoid(xz + hz, one)
         # At first hn is a constant, which r multiplies; later it is a value, for which r is a gate.
         candidate = tanh(xn + (const(r) * hn if t else r * const(hn)), one)
         h = mul(one - z, candidate) + (mul(z, h) if t else 0)
         outputs.append(h)
     return torch.stack(outputs)
+
+
+def rnn(cell: nn.Module, x: Tensor, one: Tensor, f: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """h ← f(W x + U h + b)"""
+    h = torch.zeros(x.shape[1], weight(cell, "weight_hh").shape[1], dtype=x.dtype)
+    bias = weight(cell, "bias_ih") + weight(cell, "bias_hh")
+    outputs = []
+    for t in range(len(x)):
+        h = f(
+            x[t] @ weight(cell, "weight_ih").T + h @ weight(cell, "weight_hh").T + bias * one, one
+        )
+        outputs.append(h)
+    return torch.stack(outputs)
+
+
+def rectified(x: Tensor, one: Tensor) -> Tensor:
+    return torch.relu(x)

@@ -43,7 +43,7 @@ _GROUPS: list[tuple[Rule, str]] = [
         fft_fft fft_ifft fft_rfft fft_irfft fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_fftn
         fft_ifftn fft_rfftn fft_irfftn fft_hfft fft_ihfft fft_fftshift fft_ifftshift stft istft
         combinations feature_alpha_dropout squeeze_copy
-        pin_memory
+        pin_memory _pack_padded_sequence _pad_packed_sequence
         """,
     ),
     (
