@@ -23,7 +23,7 @@ from conformance.randomise import Undrawn
 
 TABLE = Path(__file__).parent / "data" / "timm.json"
 CANDIDATES = (64, 96, 112, 128, 160, 192, 224, 256)
-LARGE = 12_000_000
+LARGE = 3_000_000
 WIDE = 256
 
 
