@@ -16,8 +16,7 @@ _NOTHING = "–"
 
 def _text(layout: Layout, paper: bool) -> str:
     """Columns of equal width; ¹ is the best of a column, ² the second."""
-    marks = {None: "", 1: " ¹", 2: " ²"}
-    grid = _grid(layout, paper, lambda words, rank: words + marks[rank])
+    grid = _grid(layout, paper, ("{}", "{} ¹", "{} ²"))
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     lines = [
         "  ".join(
@@ -31,8 +30,7 @@ def _text(layout: Layout, paper: bool) -> str:
 
 
 def _markdown(layout: Layout, paper: bool) -> str:
-    marks: dict[int | None, str] = {None: "{}", 1: "**{}**", 2: "<u>{}</u>"}
-    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank].format(words))
+    head, *lines = _grid(layout, paper, ("{}", "**{}**", "<u>{}</u>"))
     align = [":---", *("---:" for _ in head[1:])]
     table = ["| " + " | ".join(line) + " |" for line in (head, align, *lines)]
     notes = ["", "  \n".join(layout.notes)] if layout.notes else []
@@ -40,19 +38,17 @@ def _markdown(layout: Layout, paper: bool) -> str:
 
 
 def _latex(layout: Layout, paper: bool) -> str:
-    marks: dict[int | None, str] = {None: "%s", 1: r"\textbf{%s}", 2: r"\underline{%s}"}
-    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank] % _latex_text(words))
-    names = [_latex_text(name) for name in head]
-    body = [[_latex_text(line[0]), *line[1:]] for line in lines]
+    marks = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")
+    head, *lines = _grid(layout, paper, marks, _latex_words)
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{{_latex_text(layout.title)}}}",
+            rf"\caption{{{_latex_words(layout.title)}}}",
             rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
             r"\toprule",
-            " & ".join(names) + r" \\",
+            " & ".join(head) + r" \\",
             r"\midrule",
-            *(" & ".join(line) + r" \\" for line in body),
+            *(" & ".join(line) + r" \\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
             *(rf"% {note}" for note in layout.notes),
@@ -62,25 +58,23 @@ def _latex(layout: Layout, paper: bool) -> str:
 
 
 def _html(layout: Layout, paper: bool) -> str:
-    marks: dict[int | None, str] = {None: "{}", 1: "<b>{}</b>", 2: "<u>{}</u>"}
-    head, *lines = _grid(layout, paper, lambda words, rank: marks[rank].format(html.escape(words)))
-    names = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
-    body = [
-        f'<tr><th scope="row">{html.escape(name)}</th>'
-        + "".join(f"<td>{cell}</td>" for cell in cells)
-        + "</tr>"
-        for name, *cells in lines
-    ]
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in layout.notes)
+    head, *lines = _grid(layout, paper, ("{}", "<b>{}</b>", "<u>{}</u>"), html.escape)
     return "\n".join(
         [
             "<table>",
             f"<caption>{html.escape(layout.title)}</caption>",
-            f"<thead><tr>{names}</tr></thead>",
+            "<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in head),
+            "</tr></thead>",
             "<tbody>",
-            *body,
+            *(
+                f'<tr><th scope="row">{name}</th>'
+                + "".join(f"<td>{cell}</td>" for cell in cells)
+                + "</tr>"
+                for name, *cells in lines
+            ),
             "</tbody>",
-            f"</table>{notes}",
+            "</table>",
+            *(f"<p>{html.escape(note)}</p>" for note in layout.notes),
         ]
     )
 
@@ -92,19 +86,22 @@ FORMATS: Mapping[str, Callable[[Layout, bool], str]] = MappingProxyType(
 
 
 def _grid(
-    layout: Layout, paper: bool, mark: Callable[[str, int | None], str]
+    layout: Layout,
+    paper: bool,
+    marks: tuple[str, str, str],
+    escape: Callable[[str], str] = str,
 ) -> Sequence[Sequence[str]]:
-    """All cells as words: the heads, then line by line."""
+    """All cells as words, line by line; `marks` are for no rank, for the best, for the second."""
     head = ["method"]
     for column in layout.columns:
         head += [column, "paper"] if paper else [column]
-    grid = [head]
+    grid = [[escape(words) for words in head]]
     for line in layout.lines:
-        cells = [line.name]
+        cells = [escape(line.name)]
         for entry in line.entries:
-            cells.append(mark(_ours(entry), entry.rank) if entry.ours else _NOTHING)
+            cells.append(marks[entry.rank or 0].format(escape(_ours(entry))))
             if paper:
-                cells.append(_printed(entry))
+                cells.append(escape(_printed(entry)))
         grid.append(cells)
     return grid
 
@@ -133,7 +130,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if value == 0 or abs(value) >= 0.05 else f"{value:.1e}"
 
 
-def _latex_text(words: str) -> str:
+def _latex_words(words: str) -> str:
     special = {
         "&": r"\&",
         "%": r"\%",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from libragrad.errors import RecipeError
 from libragrad.evaluation.cell import FIELDS, Cell
 from libragrad.evaluation.names import cell_title, score_title, title
 from libragrad.evaluation.published import Published, find_published
@@ -92,6 +93,11 @@ def _one(spec: TableSpec, cells: Sequence[Cell], measured: dict[Cell, Measured])
             if column.score.measurement == cell.metric and (
                 column.value is None or column.value == getattr(cell, spec.across or "model")
             ):
+                if column in row:
+                    raise RecipeError(
+                        f"table {spec.title!r} has one place for {row[column]} and {cell}; tell "
+                        "them apart by across or split"
+                    )
                 row[column] = cell
     names = _names([next(iter(row.values())) for row in rows.values()], spec)
     grid = [

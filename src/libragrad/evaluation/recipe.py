@@ -120,15 +120,14 @@ class _Reader:
         for part in ("summary", "cells", "tables"):
             if not content.get(part):
                 raise RecipeError(f"recipe {self.source} has no {part}")
-        defaults = content.get("defaults", {})
+        name, defaults = Path(self.source).stem, content.get("defaults", {})
         cells = dict.fromkeys(
             cell
             for block in content["cells"]
             for measure in content.get("measures", [{}])
             for cell in self._cells({**defaults, **measure, **block})
         )
-        tables = tuple(self._table(block) for block in content["tables"])
-        name = Path(self.source).stem
+        tables = tuple(self._table({"title": name, **block}) for block in content["tables"])
         return Recipe(name, content["summary"], tuple(cells), tables)
 
     def _cells(self, block: dict[str, Any]) -> Iterator[Cell]:
@@ -157,7 +156,7 @@ class _Reader:
         if not scores:
             raise RecipeError(f"recipe {self.source}: a [[tables]] block has no scores")
         return TableSpec(
-            block.get("title", self.source),
+            block["title"],
             scores,
             block.get("across"),
             block.get("split"),
