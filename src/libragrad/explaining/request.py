@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from libragrad.observation.placing import Placing
 from libragrad.paths import Path
 from libragrad.presets import Preset
 from libragrad.targets import Contrastive, Goal, Output, Target, goals, labels_of
-from libragrad.targets.output import main_tensor
 
 POINTS = 64
 """How many points of a path are run at a time where the caller sets no batch size."""
@@ -58,7 +58,7 @@ class Request:
         specs = [_of_rows(target, index, batch.size) for target in self.targets]
 
         def goals_of(output: Any) -> list[Goal]:
-            labels = self.labels or labels_of(self.model, main_tensor(output).shape[-1])
+            labels = self.labels or partial(labels_of, self.model)
             return [goals(spec, output, labels=labels, kind=self.output) for spec in specs]
 
         # At the point itself the pass gives the output too; a path's points are elsewhere.
