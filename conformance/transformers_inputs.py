@@ -84,11 +84,12 @@ def boxes(limit: int = 900) -> Tensor:
 def _measure_images(model: nn.Module, inputs: dict[str, Any], generator: torch.Generator) -> None:
     """Give what a model asks for beside an image: its size, or its grid of patches."""
     get = getattr(model, "get_image_features", None)
-    asked = () if get is None else inspect.signature(get).parameters
+    asked = {} if get is None else dict(inspect.signature(get).parameters)
+    sizes = asked.get("image_sizes")
     if "image_grid_thw" in asked and "pixel_values" in inputs:
         patches = _patches(model.config, generator, "pixel_values")
         inputs |= {"pixel_values": patches["pixel_values"], "image_grid_thw": patches["grid_thw"]}
-    if "image_sizes" in asked and "pixel_values" in inputs:
+    if sizes is not None and sizes.default is sizes.empty and "pixel_values" in inputs:
         inputs["image_sizes"] = torch.tensor([list(inputs["pixel_values"].shape[-2:])] * BATCH)
 
 
