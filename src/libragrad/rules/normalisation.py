@@ -70,7 +70,7 @@ def layer_norm(call: Call) -> Outcome:
     if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
     if _adaptive(gamma, beta):
-        return _adapted(call, lambda: F.layer_norm(x, shape, eps=eps), gamma, beta)
+        return _adapted(call, lambda: F.layer_norm(x, shape, eps=eps), given)
     dims = tuple(range(-len(shape), 0))
 
     def f(h: Tensor) -> tuple[Tensor, Tensor]:
@@ -90,7 +90,7 @@ def rms_norm(call: Call) -> Outcome:
     if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), None)
     if _adaptive(gamma):
-        return _adapted(call, lambda: F.rms_norm(x, shape, eps=eps), gamma, None)
+        return _adapted(call, lambda: F.rms_norm(x, shape, eps=eps), given)
     dims = tuple(range(-len(shape), 0))
     eps = torch.finfo(x.dtype).eps if eps is None else eps
 
@@ -110,7 +110,7 @@ def group_norm(call: Call) -> Outcome:
     if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
     if _adaptive(gamma, beta):
-        return _adapted(call, lambda: F.group_norm(x, groups, eps=eps), gamma, beta)
+        return _adapted(call, lambda: F.group_norm(x, groups, eps=eps), given, _channels)
     return _grouped(call, x, groups, gamma, beta, eps)
 
 
@@ -126,7 +126,7 @@ def instance_norm(call: Call) -> Outcome:
     if call.preset.normalisation is not CONSTANT:
         return weighted(call.run(), beta)
     if _adaptive(gamma, beta):
-        return _adapted(call, lambda: F.instance_norm(x, eps=eps), gamma, beta)
+        return _adapted(call, lambda: F.instance_norm(x, eps=eps), given, _channels)
     return _grouped(call, x, x.shape[1], gamma, beta, eps)
 
 
@@ -143,7 +143,7 @@ def batch_norm(call: Call) -> Outcome:
         return weighted(call.run(), beta)
     if _adaptive(gamma, beta):
         plain = partial(F.batch_norm, x, None, None, training=True, eps=eps)
-        return _adapted(call, plain, gamma, beta)
+        return _adapted(call, plain, given, _channels)
     dims = (0, *range(2, x.dim()))
 
     def f(h: Tensor) -> tuple[Tensor, Tensor]:
@@ -153,11 +153,15 @@ def batch_norm(call: Call) -> Outcome:
 
 
 def _adapted(
-    call: Call, plain: Callable[[], Tensor], gamma: Tensor | None, beta: Tensor | None
+    call: Call,
+    plain: Callable[[], Tensor],
+    given: dict[str, Any],
+    place: Callable[[Tensor | None, Tensor], Tensor | None] = lambda p, x: p,
 ) -> Outcome:
     """γ or β depend on the input too: a normalised value, times γ, plus β."""
     with call.mode():
         y = plain()
+        gamma, beta = place(given.get("weight"), y), place(given.get("bias"), y)
         y = y if gamma is None else y * gamma
         y = y if beta is None else y + beta
     return Outcome(swap_backward(call.pruned(), y))

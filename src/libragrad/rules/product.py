@@ -16,7 +16,7 @@ from torch import Tensor
 from libragrad.operators import constant, scale, swap_backward
 from libragrad.presets import CONSTANT, HALVES, OWN, Treatment
 from libragrad.rules.affine import weighted
-from libragrad.rules.call import Call, Outcome
+from libragrad.rules.call import Call, Outcome, substitute
 from libragrad.rules.division import reciprocal
 from libragrad.rules.frozen_linear import FrozenLinear
 from libragrad.rules.secant import root, secant
@@ -62,7 +62,11 @@ def added_product(call: Call) -> Outcome:
     for x in live:
         if id(x) not in swaps and share != 1:
             swaps[id(x)] = scale(x, share)
-    value = call.run_with(swaps)
+    args, kwargs = substitute((call.args, call.kwargs), swaps)
+    if call.args:  # c may be one of the factors too, and is no factor in its own place
+        value = call.native(c, *args[1:], **kwargs)
+    else:
+        value = call.native(**{**kwargs, "input": c})
     if isinstance(c, Tensor) and c.requires_grad:
         return Outcome(value)
     beta = call.kwargs.get("beta", 1)

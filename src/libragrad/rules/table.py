@@ -27,7 +27,7 @@ _GROUPS: list[tuple[Rule, str]] = [
         float double half bfloat16 cpu cuda alias
         transpose t T mT H mH permute movedim moveaxis swapaxes swapdims adjoint
         squeeze unsqueeze expand expand_as broadcast_to broadcast_tensors repeat
-        repeat_interleave tile as_strided view_as_real view_as_complex view_copy
+        repeat_interleave tile as_strided complex view_as_real view_as_complex view_copy
         getitem select index_select narrow gather take take_along_dim masked_select index
         unbind split split_with_sizes chunk tensor_split hsplit vsplit dsplit unfold fold
         im2col col2im diagonal diag diag_embed tril triu flip fliplr flipud roll rot90
