@@ -229,4 +229,40 @@ WRITTEN_OUT = [
     ),
 ]
 
-CASES = [*LAYERS, *ROOTS, *CHANNELS, *WRITTEN_OUT]
+
+def adaptive(
+    name: str,
+    f: Callable[[Tensor, Tensor, Tensor], Tensor],
+    plain: Callable[[Tensor], Tensor],
+) -> Case:
+    """γ and β are made from the input: two values share a product."""
+
+    def formula(x: Tensor, g: Tensor, b: Tensor, one: Tensor) -> Tensor:
+        return half_each(torch.mul, plain(x), channels(g, x)) + channels(b, x)
+
+    return by(name, f, formula, IMAGE, (4,), (4,), note="live γ and β")
+
+
+ADAPTIVE = [
+    adaptive("group_norm", lambda x, g, b: F.group_norm(x, 2, g, b), lambda x: in_groups(x, 2)),
+    adaptive(
+        "instance_norm",
+        lambda x, g, b: F.instance_norm(x, weight=g, bias=b),
+        lambda x: in_groups(x, 4),
+    ),
+    adaptive(
+        "batch_norm",
+        lambda x, g, b: F.batch_norm(x, None, None, g, b, training=True),
+        lambda x: standardised(x, (0, 2, 3)),
+    ),
+    by(
+        "rms_norm",
+        lambda x, g: F.rms_norm(x, (4,), g, 0.1),
+        lambda x, g, one: half_each(torch.mul, root_mean_square_norm(x, 0.1), g),
+        CUBE,
+        (4,),
+        note="live γ",
+    ),
+]
+
+CASES = [*LAYERS, *ROOTS, *CHANNELS, *WRITTEN_OUT, *ADAPTIVE]

@@ -225,6 +225,21 @@ ADDED = [
         note="all values",
     ),
     by(
+        "addmm",
+        lambda x: torch.addmm(x, x, x),
+        lambda x, one: x + half_each(torch.mm, x, x),
+        (3, 3),
+        note="one tensor in three places",
+    ),
+    by(
+        "addcmul",
+        lambda x, y: torch.addcmul(tensor1=x, input=x, tensor2=y),
+        lambda x, y, one: x + half_each(torch.mul, x, y),
+        MATRIX,
+        MATRIX,
+        note="one tensor in two places, keywords",
+    ),
+    by(
         "addmv",
         lambda a, b: torch.addmv(ROW, a, b),
         lambda a, b, one: ROW * one + half_each(torch.mv, a, b),

@@ -60,6 +60,7 @@ CASES = [
     own("atleast_2d", torch.atleast_2d, (3,)),
     own("atleast_3d", torch.atleast_3d, (3,)),
     own("view_as_real", lambda x: torch.view_as_real(mixed(x))),
+    own("complex", lambda x, y: real(torch.complex(x, y)), MATRIX, MATRIX),
     own("view_as_complex", lambda x: real(mixed(x))),
     own("real", lambda x: mixed(x).real),
     own("imag", lambda x: mixed(x).imag),

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
-from libragrad import ALI_LRP, ATTN_LRP, LIBRA, PRESETS, STANDARD, Preset, balanced
+from libragrad import ALI_LRP, ATTN_LRP, LIBRA, PRESETS, STANDARD, Preset, audit, balanced
+from tests.checks import Operation, draw
 from tests.engine.networks import convnet, gradient, images, mlp, rows, vit
 
 MODELS = [vit, convnet]
@@ -264,3 +265,23 @@ def test_a_model_may_be_built_and_changed_inside():
         model.bias.grad = None
         y = model(rows())
     assert (y.dtype, model.weight.requires_grad, model.bias.grad) == (torch.double, False, None)
+
+
+def test_dropout_draws_the_same_numbers():
+    def f(x: Tensor) -> Tensor:
+        h = F.dropout(x, 0.5, training=True)
+        y = F.scaled_dot_product_attention(h, h, h, dropout_p=0.5)
+        return F.dropout(F.gelu(y), 0.5, training=True, inplace=True)
+
+    def drawn(x: Tensor) -> Tensor:
+        torch.manual_seed(0)
+        return f(x)
+
+    x = draw(1, 2, 5, 4)
+    native = drawn(x)
+    with balanced():
+        assert torch.equal(drawn(x.clone().requires_grad_()), native)
+    torch.manual_seed(0)
+    account = audit(Operation(f), x, Tensor.sum)
+    assert account.output == float(native.sum())
+    assert account.error == pytest.approx(0, abs=1e-12)
