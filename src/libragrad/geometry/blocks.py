@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import groupby
 
@@ -13,6 +13,8 @@ from libragrad.errors import GeometryError
 from libragrad.geometry.geometry import Point
 from libragrad.geometry.record import Call, Record, Shape
 from libragrad.geometry.trunk import Step, Trunk
+
+_ATTENDING = frozenset({"matmul", "bmm", "scaled_dot_product_attention"})
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,13 @@ class Stretch:
 
 def found_blocks(record: Record, trunk: Trunk) -> list[Stretch]:
     """Find the residual blocks; where there are none, the layers that follow one another."""
+    end = _queried(record)
+    trunk = replace(trunk, steps=tuple(step for step in trunk.steps if step.end < end))
     if not trunk.steps:
         return _layers(record, trunk)
     search = _Search(record, trunk)
     blocks = search.split(-1, list(trunk.steps))
-    blocks += _siblings(record, trunk, blocks)
+    blocks += _siblings(record, trunk, blocks, end)
     return sorted(blocks, key=lambda block: block.source)
 
 
@@ -126,7 +130,20 @@ class _Search:
         )
 
 
-def _siblings(record: Record, trunk: Trunk, blocks: list[Stretch]) -> list[Stretch]:
+def _queried(record: Record) -> int:
+    """Where constant queries first attend to the tokens: what follows are no longer these tokens.
+
+    So it is in a decoder that attends to an encoder, and in one that looks for objects.
+    """
+    for operation in record.operations:
+        if operation.name in _ATTENDING and len(operation.operands) > 1:
+            queries, keys = operation.operands[:2]
+            if queries.node is None and keys.node is not None and len(queries.shape) > 2:
+                return operation.node
+    return len(record.parents)
+
+
+def _siblings(record: Record, trunk: Trunk, blocks: list[Stretch], end: int) -> list[Stretch]:
     """Blocks of the same kinds without a skip: inverted residuals with a stride."""
     kinds = {type(block.call.module) for block in blocks if block.call is not None}
     kinds -= {nn.Sequential}
@@ -136,6 +153,7 @@ def _siblings(record: Record, trunk: Trunk, blocks: list[Stretch]) -> list[Stret
         for call in record.calls
         if type(call.module) in kinds
         and trunk.carries(call)
+        and call.result < end  # type: ignore[operator]
         and all(call.result <= start or end <= call.source for start, end in taken)  # type: ignore[operator]
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from libragrad.engine.inputs import Inputs, original, prepare
@@ -254,9 +255,8 @@ class _Discovery:
 
 def _recorded(model: nn.Module, inputs: Inputs) -> tuple[Tensor, Record]:
     """Record a run for the first input, pictures first, on which the output depends."""
-    pictures = [x for x in inputs.leaves if x.ndim > 3]
-    others = [x for x in inputs.leaves if x.ndim <= 3]
-    for source in (*pictures, *inputs.tokens, *others):
+    given = [x for x in tensors_in((inputs.args, inputs.kwargs)) if x.dtype != torch.bool]
+    for source in sorted(given, key=lambda x: not (x.dtype.is_floating_point and x.ndim > 3)):
         written = record(model, inputs, source)
         if written.output:
             return source, written

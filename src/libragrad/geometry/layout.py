@@ -10,7 +10,7 @@ from torch import Tensor
 
 from libragrad.geometry.order import coarsened, without_prefix
 
-MOST_PREFIX_TOKENS = 32
+MOST_PREFIX_TOKENS = 8
 """More tokens than these beside the grid are not taken for CLS and registers by shape alone."""
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from libragrad.engine.inputs import Inputs
 from libragrad.geometry.geometry import Readout
 from libragrad.geometry.layout import MOST_PREFIX_TOKENS, Layout, layout_beside
-from libragrad.geometry.record import Operation, Record, Writer
+from libragrad.geometry.record import Operation, Record, Writer, answer
 from libragrad.geometry.trunk import used
 from libragrad.rules.call import substitute, tensors_in
 
@@ -65,7 +65,11 @@ class Head:
         tap = _Tap(self.model, self.source, self.last)
         with torch.no_grad():
             output = tap.run(self.inputs)
-        made = [x for x in (_first(output), *tap.vectors) if x is not None and x.requires_grad]
+        made = [
+            x
+            for x in (answer(tensors_in(output)), *tap.vectors)
+            if x is not None and x.requires_grad
+        ]
         if tap.z is None or not made:
             return None
         generator = torch.Generator().manual_seed(0)
@@ -120,7 +124,7 @@ class _Tap(Writer):
 
 def causal(model: nn.Module, inputs: Inputs, source: Tensor, length: int) -> bool:
     """Say whether another last token leaves what the model says of those before as it was."""
-    before = _first(inputs.call(model))
+    before = answer(tensors_in(inputs.call(model)))
     if source.dtype.is_floating_point or before is None or before.ndim != 3 or length < 2:
         return False
     if before.shape[1] != length:
@@ -129,7 +133,7 @@ def causal(model: nn.Module, inputs: Inputs, source: Tensor, length: int) -> boo
     other[..., -1] = torch.where(source[..., -1] > 0, source[..., -1] - 1, 1)
     replaced = {id(source): other}
     args, kwargs = substitute(inputs.args, replaced), substitute(inputs.kwargs, replaced)
-    after = _first(model(*args, **kwargs))
+    after = answer(tensors_in(model(*args, **kwargs)))
     if after is None:
         return False
     change = (after - before).abs().amax(dim=-1)[0]
@@ -146,7 +150,3 @@ def _attention(operation: Operation) -> tuple[int, int]:
     if operation.name == "multi_head_attention_forward":
         return shapes[0][0], shapes[1][0]
     return 0, 0
-
-
-def _first(output: Any) -> Tensor | None:
-    return next((x for x in tensors_in(output) if x.dtype.is_floating_point), None)

@@ -7,7 +7,7 @@ the explained input is written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -75,8 +75,7 @@ class Record:
     overwritten: set[int] = field(default_factory=set)
     """Nodes whose memory was changed in place later on."""
     output: int = 0
-    """The node of the model's first output that depends on the input; 0 if none does."""
-    output_shape: Shape = ()
+    """The node of the model's answer; 0 if it does not depend on the input."""
 
 
 def record(model: nn.Module, inputs: Inputs, source: Tensor) -> Record:
@@ -84,11 +83,20 @@ def record(model: nn.Module, inputs: Inputs, source: Tensor) -> Record:
     writer = Writer(model, source)
     output = writer.run(inputs)
     written = writer.record
-    for x in tensors_in(output):
-        node = writer.node_of(x)
-        if node and not written.output:
-            written.output, written.output_shape = node, tuple(x.shape)
+    said = answer(x for x in tensors_in(output) if writer.node_of(x))
+    if said is not None:
+        written.output = writer.node_of(said) or 0
     return written
+
+
+def answer(outputs: Iterable[Tensor]) -> Tensor | None:
+    """Return what a model says of one example: the first vector of its outputs, else the first.
+
+    A tower that returns all its tokens, and what it pooled of them, is asked for the latter.
+    """
+    floating = [x for x in outputs if x.dtype.is_floating_point]
+    vectors = [x for x in floating if x.ndim == 2 and x.shape[0] == 1]
+    return next(iter([*vectors, *floating]), None)
 
 
 class Writer(TorchFunctionMode):

@@ -72,7 +72,7 @@ def trunk_of(record: Record) -> Trunk:
 
 
 def used(record: Record) -> list[int]:
-    """Return the nodes on some path from the input to the output, in the order in which they were made."""
+    """Return the nodes on some path from the input to the output, as they were made."""
     needed = {record.output}
     for node in range(record.output, -1, -1):
         if node in needed:
