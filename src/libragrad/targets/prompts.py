@@ -27,8 +27,8 @@ class PromptModel(nn.Module):
     says what `norm` does. Ranks, contrasts, probabilities over the prompts work as over classes.
 
     Any model of open_clip or transformers will do that has an image tower, a text tower and a
-    `logit_scale`. The given model stays as it is. The tests hold this to the models' own similarities
-    at random weights of small configurations; no released CLIP or SigLIP is among them.
+    `logit_scale`. The given model stays as it is. The tests compare with the models' own
+    similarities at random weights of small configurations; no released model is among them.
     """
 
     units: Tensor
