@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -161,3 +162,18 @@ def test_the_inputs_are_as_they_were():
     before = of_tensor(x)
     audit(vit(), x, 1)
     assert same(before, of_tensor(x))
+
+
+@pytest.mark.parametrize("use", [explain, keep_the_account])
+def test_nothing_stays_in_memory(use):
+    """What a pass has made is freed when it ends, without the garbage collector."""
+    model = vit()
+    use(model)
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(issubclass(type(x), Tensor) for x in gc.get_objects())
+        use(model)
+        assert sum(issubclass(type(x), Tensor) for x in gc.get_objects()) == before
+    finally:
+        gc.enable()
