@@ -13,6 +13,7 @@ from libragrad import LIBRA, METHODS, STANDARD, explain
 from tests.methods.tiny import agrees, built
 from tests.methods.tiny import pictures as square
 from tests.reference.methods import NEEDS_ATTENTION, PAPER, REFERENCE, genatt_by_chefer
+from tests.reference.tiny_turned import TurnedViT
 from tests.reference.tiny_vit import TinyViT
 from tests.reference.tiny_without_attention import TinyCNN, TinyMixer
 
@@ -25,6 +26,10 @@ FORMS: dict[str, Callable[[], nn.Module]] = {
     "RoPE and SwiGLU": lambda: TinyViT(position="rope", gated=True, reads="mean"),
     "relative position bias": lambda: TinyViT(position="relative"),
     "attention pool": lambda: TinyViT(prefix=0, reads="pool"),
+    "nn.MultiheadAttention": lambda: TurnedViT(batch_first=True, written=False),
+    "the same, weights written out": lambda: TurnedViT(batch_first=True, written=True),
+    "the same, tokens before the batch": lambda: TurnedViT(batch_first=False, written=False),
+    "the same, both": lambda: TurnedViT(batch_first=False, written=True, prefix=3),
     "Mixer": TinyMixer,
     "CNN": TinyCNN,
 }
