@@ -82,9 +82,20 @@ def _rearranged(call: Call, result: Any) -> None:
     if not known:
         return
     with torch._C.DisableTorchFunction(), torch.no_grad():
-        moved = call.run_with(known)
-    for x, where in zip(tensors_in(result), tensors_in(moved), strict=True):
-        setattr(x, _WHERE, where)
+        try:
+            moved = call.run_with(known)
+        except RuntimeError:  # a view that expanded codes do not allow
+            moved = call.run_with({key: where.contiguous() for key, where in known.items()})
+        for x, where in zip(tensors_in(result), tensors_in(moved), strict=True):
+            setattr(x, _WHERE, _thin(where))
+
+
+def _thin(where: Tensor) -> Tensor:
+    """Make codes that were copied out (`contiguous`) an expanded view again, where they agree."""
+    if where.dim() == 0 or where.shape[-1] == 1 or where.stride(-1) == 0:
+        return where
+    first = where[..., :1]
+    return first.clone().expand(where.shape) if bool((where == first).all()) else where
 
 
 def _implied(where: Tensor, result: Tensor, tokens: int) -> Tensor | None:
