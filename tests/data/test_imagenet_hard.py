@@ -1,5 +1,7 @@
 """ImageNet-Hard in the hub's layout: several labels a picture, the first one counts."""
 
+import sys
+
 import pytest
 
 from libragrad.data.imagenet_hard import imagenet_hard
@@ -39,6 +41,13 @@ def test_a_picture_without_a_label_is_named(tmp_path):
     with pytest.raises(DataError, match=r"the labels \(1000,\) are none of the 1,000 classes"):
         unknown.picture()
     assert sound.labels == (5,)
+
+
+def test_without_pyarrow_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    write(tmp_path, [[5]])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match=r"^Parquet files are read with pyarrow: pip install 'libr"):
+        imagenet_hard(tmp_path)
 
 
 def test_another_folder_is_refused(tmp_path):

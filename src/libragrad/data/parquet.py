@@ -76,6 +76,7 @@ def rows(paths: list[Path], columns: list[str]) -> Iterator[Row | Record]:
 
     The picture's own file name, `image.path`, is among the values as "path".
     """
+    _parquet()
     for path in paths:
         try:
             listing = list(_rows_of(path, columns))
