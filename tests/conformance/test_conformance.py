@@ -35,7 +35,12 @@ SUBSET = (
     ("transformers", "DebertaModel"),
     ("transformers", "CohereAsrModel/eager"),
     ("transformers", "DiffLlamaModel/eager"),
+    ("transformers", "DacModel"),
     ("transformers", "DeformableDetrForObjectDetection/eager"),
+    ("transformers", "FastSpeech2ConformerModel"),
+    ("transformers", "GraniteSWAForCausalLM"),
+    ("transformers", "OlmoHybridForCausalLM/eager"),
+    ("transformers", "xLSTMForCausalLM"),
 )
 """Small models of every library."""
 
