@@ -160,7 +160,7 @@ def test_what_cannot_be_found_is_said():
 def test_a_block_that_did_not_run_is_named():
     model = vit()
     model.spare = nn.Linear(2, 2)
-    with pytest.raises(GeometryError, match="names spare, which did not run"):
+    with pytest.raises(GeometryError, match="names spare, which did not run on a tensor"):
         discover(model, torch.randn(1, 3, 64, 64), blocks=["blocks.0", "spare"])
 
 
@@ -218,6 +218,9 @@ def test_within_other_contexts():
         assert discover(model, picture) == expected
     with torch.no_grad():
         assert discover(model, picture) == expected
+    with torch.inference_mode():
+        assert discover(model, picture) == expected
+        assert discover(model, picture.clone()) == expected
     half = model.to(torch.bfloat16)
     assert discover(half, picture.to(torch.bfloat16)) == expected
 

@@ -54,10 +54,11 @@ def named_blocks(record: Record, model: nn.Module, names: str | Sequence[str]) -
         ran = {call.point.module for call in record.calls}
         paths = [path for path in inner if path in ran] or paths
     calls = [call for call in record.calls if call.point.module in paths]
-    silent = set(paths) - {call.point.module for call in calls}
-    if silent:
+    silent = set(paths) - {call.point.module for call in calls if call.source is not None}
+    if silent or not paths:
         raise GeometryError(
-            f"blocks= names {', '.join(sorted(silent))}, which did not run on these inputs"
+            f"blocks= names {', '.join(sorted(silent)) or 'nothing'}, which did not run on a "
+            "tensor that depends on the input"
         )
     return [_stretch(call) for call in calls if call.source is not None]
 

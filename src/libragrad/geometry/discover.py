@@ -60,8 +60,8 @@ def discover(
     head       reads cls            CLS: 0
     """
     model = original(model)
-    given = prepare(_first_example(inputs))
     with quiet(model):
+        given = prepare(_first_example(inputs))
         return _Discovery(model, given, Named(blocks, start, prefix, grid, cls)).geometry()
 
 
@@ -107,8 +107,7 @@ class _Discovery:
             return named_blocks(self.record, self.model, self.named.blocks)
         found = found_blocks(self.record, self.trunk)
         if self.image is not None:  # what works on pixels is a stem
-            picture = self.record.calls[0].source or 0
-            found = [block for block in found if block.source > picture]
+            found = [block for block in found if block.shape != tuple(self.source.shape)]
         if not self.trunk.steps:
             found = [layer for layer in found if layout_of(layer.shape, self.image, batch=1)]
         if not found:

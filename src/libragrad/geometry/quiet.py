@@ -20,6 +20,7 @@ def quiet(model: nn.Module) -> Iterator[None]:
     """Without gradients, in evaluation mode, and uncompiled; afterwards all is as it was."""
     training = [module for module in model.modules() if module.training]
     with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.no_grad())
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))

@@ -226,6 +226,11 @@ class Writer(TorchFunctionMode):
                 self.nodes[_memory(x)] = None
 
 
+def _version(x: Tensor) -> int:
+    """How often the tensor was changed in place, as far as it counts."""
+    return 0 if x.is_inference() else x._version
+
+
 def _memory(x: Tensor) -> int:
     """Where the tensor's storage begins; what has none is known by itself."""
     if x.layout is not torch.strided or x.numel() == 0:
