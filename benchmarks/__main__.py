@@ -6,15 +6,16 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import machine, memory, overhead, speed
+from benchmarks import machine, memory, methods, overhead, speed
 from benchmarks.goals import goals
 from benchmarks.memory import Memory
+from benchmarks.methods import Methods
 from benchmarks.overhead import Overhead
 from benchmarks.report import page
 from benchmarks.speed import Speed
 from benchmarks.workload import BUILD
 
-PARTS = ("vit-t", "vit-b", "decoder", "overhead", "memory")
+PARTS = ("vit-t", "vit-b", "decoder", "methods", "overhead", "memory")
 PAGE = Path("docs/performance.md")
 
 
@@ -72,6 +73,14 @@ def burdened(chosen: argparse.Namespace) -> list[Overhead]:
     return overhead.measure(3 * chosen.rounds)
 
 
+def attributed(chosen: argparse.Namespace) -> Methods | None:
+    """Measure the attribution methods, or nothing."""
+    if "methods" not in chosen.only:
+        return None
+    print("methods", file=sys.stderr)
+    return methods.measure(chosen.rounds)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure, judge, write; fail if a tensor of N×N entries was made where none may be."""
     from libragrad.models.torchvision_cpu import declare_missing_operators
@@ -79,10 +88,11 @@ def main(arguments: Sequence[str]) -> int:
     declare_missing_operators()
     warnings.simplefilter("ignore")
     chosen = options(arguments)
-    speeds, burdens, memories = timed(chosen), burdened(chosen), remembered(chosen)
-    judged = goals(speeds, memories, burdens)
+    speeds, maps, burdens = timed(chosen), attributed(chosen), burdened(chosen)
+    memories = remembered(chosen)
+    judged = goals(speeds, memories, burdens, maps)
     command = " ".join(["python -m benchmarks", *arguments])
-    text = page(command, machine.description(), speeds, memories, burdens, judged)
+    text = page(command, machine.description(), speeds, memories, burdens, maps, judged)
     if chosen.output is None:
         print(text)
     else:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchmarks.gradients import FROZEN, LIBRA, WEIGHTS
 from benchmarks.memory import Memory
+from benchmarks.methods import GENATT, ONE, TEN, Methods
 from benchmarks.overhead import Overhead
 from benchmarks.speed import Speed
 
@@ -21,12 +22,18 @@ class Goal:
     reached: bool
 
 
-def goals(speeds: list[Speed], memories: list[Memory], overheads: list[Overhead]) -> list[Goal]:
+def goals(
+    speeds: list[Speed],
+    memories: list[Memory],
+    overheads: list[Overhead],
+    maps: Methods | None = None,
+) -> list[Goal]:
     """Judge what was measured; a goal without a measurement is not listed."""
     return [
         *_of_speed(next((speed for speed in speeds if speed.key == "vit-b"), None)),
         *_of_memory(memories),
         *(_of_overhead(overhead) for overhead in overheads),
+        *_of_methods(maps),
     ]
 
 
@@ -54,6 +61,14 @@ def _of_memory(memories: list[Memory]) -> Iterator[Goal]:
                 f"{memory.numel:,} ({memory.operation})",
                 memory.is_linear,
             )
+
+
+def _of_methods(maps: Methods | None) -> Iterator[Goal]:
+    if maps is None:
+        return
+    bounds = ((TEN, ONE, 1.3), (GENATT, ONE, 1.5), (ONE, LIBRA.name, 1.15))
+    for name, other, bound in bounds:
+        yield _at_most(f"ViT-B, {name}, × {other}", maps.ratio(name, other), bound)
 
 
 def _of_overhead(overhead: Overhead) -> Goal:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.goals import Goal
 from benchmarks.memory import Memory
+from benchmarks.methods import Methods
 from benchmarks.overhead import Overhead
 from benchmarks.rounds import Times
 from benchmarks.speed import Speed
@@ -24,6 +25,7 @@ def page(
     speeds: Sequence[Speed],
     memories: Sequence[Memory],
     overheads: Sequence[Overhead],
+    maps: Methods | None,
     goals: Sequence[Goal],
 ) -> str:
     """Compose the page; a part that was not measured is absent."""
@@ -35,12 +37,20 @@ def page(
         parts.append("## Time, and bytes saved for the backward")
         for speed in speeds:
             parts += [f"### {speed.title}", _about(speed), _speed(speed)]
+    if maps is not None:
+        about = f"{maps.title}. Forward {maps.forward_seconds * 1000:,.0f} ms. {_METHODS}"
+        rows = [(row.name, _multiple(row)) for row in maps.rows]
+        parts += ["## Attribution methods", about, _table(("contender", "× forward"), rows)]
     if memories:
         parts += ["## Memory", _MEMORY, _memory(memories)]
     if overheads:
         parts += ["## The mode's own overhead", _OVERHEAD, _overhead(overheads)]
     return "\n\n".join(parts) + "\n"
 
+
+_METHODS = """\
+Each is one call of an `Explainer` that has met the model before; several methods listen to the same
+forward and backward. The bare gradient goes back to the pixels, the maps to the tokens."""
 
 _MEMORY = """\
 As PyTorch's allocator counts it, allocations inside fused kernels included, and from the start of
