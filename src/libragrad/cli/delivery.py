@@ -15,6 +15,8 @@ from libragrad.picture import Look, save, show
 
 __all__ = ["Delivery"]
 
+_SUFFIXES = (".png", ".svg", ".html", ".npz")
+
 
 @dataclass
 class Delivery:
@@ -27,26 +29,29 @@ class Delivery:
     """Whether standard output is somebody else's."""
 
     @classmethod
-    def to(cls, out: Path | None, look: Look, pictures: int, *, quiet: bool) -> Delivery:
-        """Tell a file from a folder: a file has a suffix."""
+    def to(cls, out: Path | None, look: Look, pictures: int, maps: int, *, quiet: bool) -> Delivery:
+        """Tell a file from a folder: a file has a suffix. Each picture has so many `maps`."""
         if out is None:
             return cls(look, quiet=quiet)
-        if out.suffix and not out.is_dir():
-            if pictures > 1:
-                raise typer.BadParameter(
-                    f"{out} is one file, and there are {pictures} pictures: name a folder",
-                    param_hint="--out",
-                )
-            return cls(look, file=out, quiet=quiet)
-        return cls(look, gallery=Gallery(out, look), quiet=quiet)
+        if not out.suffix or out.is_dir():
+            return cls(look, gallery=Gallery(out, look), quiet=quiet)
+        if pictures > 1:
+            raise _wrong(f"{out} is one file, and there are {pictures} pictures: name a folder")
+        if out.suffix.lower() not in _SUFFIXES:
+            raise _wrong(f"{out} should end in one of {', '.join(_SUFFIXES)}")
+        if out.suffix.lower() == ".npz" and maps > 1:
+            raise _wrong("an .npz file holds one map: ask for one method and one target")
+        return cls(look, file=out, quiet=quiet)
 
     def take(self, made: Made, name: str) -> Path | None:
         """Show the picture or write it, and return the path of what was written."""
         if self.gallery is not None:
             return self.gallery.add(made, name)
         if self.file is not None:
-            self._say(*made.explanations)
-            return self._write(made, self.file)
+            also = {".npz": lambda: contents(made.explanations[0])}
+            path = save(made.sheet, self.file, self.look, also=also)
+            self._say(path, *made.explanations)
+            return path
         if not self.quiet:
             typer.echo(f"{made.record.id}\n")
             show(made.sheet, self.look)
@@ -60,17 +65,11 @@ class Delivery:
         self._say(index)
         return index
 
-    def _write(self, made: Made, file: Path) -> Path:
-        maps = made.explanations
-        if file.suffix.lower() == ".npz" and (len(maps) > 1 or len(maps[0]) > 1):
-            raise typer.BadParameter(
-                "an .npz file holds one map: ask for one method and one target",
-                param_hint="--out",
-            )
-        also = {".npz": lambda: contents(maps[0])}
-        return save(made.sheet, file, self.look, also=also)
-
     def _say(self, *lines: object) -> None:
         if not self.quiet:
             for line in lines:
                 typer.echo(str(line))
+
+
+def _wrong(what: str) -> typer.BadParameter:
+    return typer.BadParameter(what, param_hint="--out")

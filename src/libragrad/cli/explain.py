@@ -144,7 +144,8 @@ def explain(
     if deletion and level != "tokens":
         raise typer.BadParameter("--deletion deletes tokens: leave it out", param_hint="--level")
     records = given(images)
-    delivery = Delivery.to(out, Look(recipe, values=values), len(records), quiet=as_json)
+    maps = len(asked) * max(1, len([*(target or ()), *(prompt or ())])) * (1 + compare)
+    delivery = Delivery.to(out, Look(recipe, values=values), len(records), maps, quiet=as_json)
     place = find_device(device)
     explained = subject(model, weights, allow_pickle, place, target, prompt, contrast)
     maker = Maker(
