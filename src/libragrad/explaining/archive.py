@@ -61,30 +61,37 @@ def contents(explanation: Any) -> bytes:
         "settings": settings if isinstance(settings, dict) else settings.manifest(),
         "layout": {"grid": layout.grid, "prefix": layout.prefix, "channel": layout.channel},
     }
+    arrays["manifest"] = np.array(json.dumps(manifest, ensure_ascii=False))
     file = BytesIO()
-    np.savez_compressed(file, manifest=np.array(json.dumps(manifest, ensure_ascii=False)), **arrays)
+    np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
 
 
 def load(path: str | Path) -> Saved:
     """Read an explanation from the file that `Explanation.save("x.npz")` wrote."""
+    if not Path(path).is_file():
+        raise InputError(f"there is no file '{path}'")
+    if not zipfile.is_zipfile(path):
+        raise InputError(f"{_foreign(path)}: it is no .npz file")
     try:
         with np.load(path, allow_pickle=False) as file:
             manifest = json.loads(str(file["manifest"]))
             tensors = {name: torch.from_numpy(file[name]) for name in file if name != "manifest"}
-    except FileNotFoundError:
-        raise InputError(f"there is no file '{path}'") from None
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"'{path}' is not an explanation that libragrad saved: {error}") from error
-    layout = manifest["layout"]
-    return Saved(
-        **tensors,
-        labels=tuple(manifest["labels"]),
-        name=manifest["name"],
-        layout=Layout(tuple(layout["grid"]), layout["prefix"], layout["channel"]),
-        origin=Origin(manifest["model"], manifest["versions"]),
-        settings=manifest["settings"],
-    )
+        layout = manifest["layout"]
+        return Saved(
+            **tensors,
+            labels=tuple(manifest["labels"]),
+            name=manifest["name"],
+            layout=Layout(tuple(layout["grid"]), layout["prefix"], layout["channel"]),
+            origin=Origin(manifest["model"], manifest["versions"]),
+            settings=manifest["settings"],
+        )
+    except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{_foreign(path)}: it has no manifest that can be read") from error
+
+
+def _foreign(path: str | Path) -> str:
+    return f"'{path}' is not an explanation that libragrad saved"
 
 
 def _array(x: Tensor) -> np.ndarray[Any, Any]:

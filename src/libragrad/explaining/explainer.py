@@ -9,9 +9,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from libragrad.engine.inputs import original
-from libragrad.errors import InputError
+from libragrad.errors import InputError, PresetError
 from libragrad.explaining.batch import Batch, Given
 from libragrad.explaining.explanation import Explanation, Explanations, joined
+from libragrad.explaining.refusal import refusals
 from libragrad.explaining.request import Request
 from libragrad.geometry.discover import discover
 from libragrad.geometry.geometry import Geometry
@@ -19,7 +20,7 @@ from libragrad.methods.method import Method, Profile
 from libragrad.methods.table import method_of
 from libragrad.observation.placing import Placing
 from libragrad.paths import Integrated, Path, Point
-from libragrad.presets import LIBRA, Preset
+from libragrad.presets import LIBRA, PRESETS, Preset
 from libragrad.targets import Contrastive, Output, Target, prompted
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -89,6 +90,7 @@ class Explainer:
         specs = [target] if targets is None else list(targets)
         if not asked or not specs:
             raise InputError("nothing was asked for: methods=[] and targets=[] explain nothing")
+        _check(preset, batch_size)
         prompted_one = self._for(specs)
         if prompted_one is not self:
             return prompted_one.explain(
@@ -107,24 +109,26 @@ class Explainer:
                 pictures=pictures,
                 seed=seed,
             )
-        request = Request(
-            self.model,
-            self.geometry(inputs),
-            asked,
-            preset,
-            specs,
-            output if isinstance(output, Contrastive) else Output(output),
-            _as(Profile(profile), path or Point()),
-            Profile(profile),
-            level,
-            self.labels,
-            batch_size,
-            checkpoint,
-            seed,
-        )
-        found = _joined(list(request.parts(Batch.of(inputs), self._placings)))
+        batch = Batch.of(inputs)
+        with refusals(self.model, batch):
+            request = Request(
+                self.model,
+                self.geometry(inputs),
+                asked,
+                preset,
+                specs,
+                output if isinstance(output, Contrastive) else Output(output),
+                _as(Profile(profile), path or Point()),
+                Profile(profile),
+                level,
+                self.labels,
+                batch_size,
+                checkpoint,
+                seed,
+            )
+            found = _joined(list(request.parts(batch, self._placings)))
         if pictures is not None:
-            found = [replace(e, pictures=pictures) for e in found]
+            found = [replace(e, pictures=_of_each(pictures, batch)) for e in found]
         return found[0] if methods is None and targets is None else Explanations(tuple(found))
 
     def _for(self, targets: Sequence[Target]) -> Explainer:
@@ -144,6 +148,26 @@ def _as(profile: Profile, path: Path) -> Path:
     if profile is Profile.PAPER and isinstance(path, Integrated):
         return replace(path, paper=True)
     return path
+
+
+def _check(preset: object, batch_size: int | None) -> None:
+    if not isinstance(preset, Preset):
+        known = ", ".join(repr(name) for name in PRESETS)
+        raise PresetError(
+            f"preset={preset!r} is no preset: give one such as libragrad.LIBRA, or "
+            f"libragrad.PRESETS[name] with a name of {known}"
+        )
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size={batch_size}: at least one row must be run at a time")
+
+
+def _of_each(pictures: Tensor, batch: Batch) -> Tensor:
+    if pictures.dim() != 4 or len(pictures) != batch.size or pictures.shape[1] != 3:
+        raise InputError(
+            f"pictures= must be ({batch.size}, 3, H, W), one picture an input, with values in "
+            f"[0, 1]; got {tuple(pictures.shape)}"
+        )
+    return pictures
 
 
 def _joined(parts: list[list[Explanation]]) -> list[Explanation]:

@@ -14,9 +14,9 @@ from typing import final
 
 from torch import Tensor
 
-from libragrad.methods.method import Method, pools, square
+from libragrad.methods.method import Method, pools, square, with_attention
 from libragrad.observation.attention import Attention
-from libragrad.observation.events import Crossing, Event, Scene
+from libragrad.observation.events import Crossing, Event, Scene, Tally
 from libragrad.observation.observer import Observer
 
 
@@ -29,6 +29,7 @@ class AttCAT(Observer):
         """Begin without attention."""
         super().__init__(scene)
         self._received: dict[int, Tensor] = {}
+        self._met = False
 
     def attention(self, at: Attention) -> None:
         """Note how much each token receives. An attention pool is no layer."""
@@ -36,6 +37,7 @@ class AttCAT(Observer):
             return
         square(at, self.scene, "AttCAT")
         self._received[at.layer] = received(at, self.scene)
+        self._met = True
 
     def crossing(self, at: Crossing) -> None:
         """Weigh this layer's product."""
@@ -43,6 +45,11 @@ class AttCAT(Observer):
         if alpha is not None:
             tokens, rest = at.input_x_gradient()
             self.add((alpha * tokens, rest))
+
+    def result(self) -> Tally:
+        """Return the map, if any attention was met."""
+        with_attention(self._met, "AttCAT")
+        return super().result()
 
 
 @final
@@ -55,6 +62,7 @@ class PaperAttCAT(Observer):
         """Begin without a product."""
         super().__init__(scene)
         self._product: Tensor | None = None
+        self._met = False
 
     def crossing(self, at: Crossing) -> None:
         """Keep the product at the output of the block before."""
@@ -67,6 +75,12 @@ class PaperAttCAT(Observer):
         square(at, self.scene, "AttCAT")
         if self._product is not None:
             self.tokens += received(at, self.scene) * self._product
+        self._met = True
+
+    def result(self) -> Tally:
+        """Return the map, if any attention was met."""
+        with_attention(self._met, "AttCAT")
+        return super().result()
 
 
 def received(at: Attention, scene: Scene) -> Tensor:

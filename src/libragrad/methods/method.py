@@ -24,6 +24,11 @@ class Profile(Enum):
     PAPER = "paper"
     """What the released code of the LibraGrad paper computes, quirks included."""
 
+    @classmethod
+    def _missing_(cls, value: object) -> Profile:
+        names = " or ".join(repr(profile.value) for profile in cls)
+        raise MethodError(f"no profile {value!r}; it can be {names}")
+
 
 @dataclass(frozen=True)
 class Method:

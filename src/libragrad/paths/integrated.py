@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from libragrad.errors import InputError
+
 
 @dataclass(frozen=True)
 class Integrated:
@@ -34,6 +36,11 @@ class Integrated:
     gradient. That is not IG (for tanh at 0.79 it gives 0.20, not 0.66)."""
     prefix: str = "Int. "
 
+    def __post_init__(self) -> None:
+        """Refuse a line without parts."""
+        if self.steps < 1:
+            raise InputError(f"an integrated path needs at least one step, got steps={self.steps}")
+
     def weights(self) -> Tensor:
         """Trapezoid: the two ends count half."""
         if self.paper:
@@ -52,6 +59,15 @@ class Integrated:
         if self.baseline is None:
             return a * x
         far = self.baseline.to(x)
+        try:
+            fits = torch.broadcast_shapes(far.shape, x.shape) == x.shape
+        except RuntimeError:
+            fits = False
+        if not fits:
+            raise InputError(
+                f"the baseline has the shape {tuple(far.shape)}, which does not broadcast to what "
+                f"is explained, {tuple(x.shape)}; with level='pixels' that is the picture"
+            )
         return far + a * (x - far)
 
     def velocity(self, h: Tensor, points: Tensor) -> Tensor:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from libragrad.errors import InputError
+
 
 @dataclass(frozen=True)
 class Smooth:
@@ -20,6 +22,11 @@ class Smooth:
     noise: float = 0.1
     seed: int = 0
     prefix: str = "Smooth "
+
+    def __post_init__(self) -> None:
+        """Refuse a cloud without points."""
+        if self.samples < 1:
+            raise InputError(f"a smooth path needs at least one sample, got {self.samples}")
 
     def weights(self) -> Tensor:
         """The clean point, the first, has no weight of its own.
