@@ -87,6 +87,33 @@ def test_tokens_in_an_order_of_their_own():
             assert (columns - column).abs().max() <= 1
 
 
+def test_windows_side_by_side():
+    """MobileViT-V2 attends among the pixels that have the same place in their 2 × 2 window."""
+    model = timm.create_model("mobilevitv2_050", num_classes=5).eval()
+    geometry = discover(model, torch.randn(1, 3, 128, 128))
+    layouts = {str(block.point): block.layout for block in geometry.blocks}
+    windows = layouts["stages.2.1.transformer.1"]
+    cells = [(row, column) for row in range(16) for column in range(16)]
+    assert (windows.grid, windows.channel) == ((16, 16), 1)
+    assert windows.order == tuple(
+        (row % 2 * 2 + column % 2) * 64 + row // 2 * 8 + column // 2 for row, column in cells
+    )
+    assert geometry.reads is Readout.MEAN
+
+
+@pytest.mark.slow
+def test_blocks_of_windows():
+    """Nest keeps its tokens block by block, (B, blocks, tokens, C)."""
+    model = timm.create_model("nest_tiny", num_classes=5).eval()
+    geometry = discover(model, torch.randn(1, 3, 224, 224))
+    grids = [block.layout.grid for block in geometry.blocks]
+    assert grids == [(56, 56)] * 2 + [(28, 28)] * 2 + [(14, 14)] * 8
+    order = geometry.blocks[2].layout.order
+    assert order is not None
+    assert order[:15] == (*range(14), 196)  # the second block of four begins at column 14
+    assert geometry.blocks[-1].layout.order is None
+
+
 def test_changes_in_place_are_told():
     assert discover(models.patched(models.Adding(), models.Adding()).eval(), PICTURE).in_place
     kept = [models.Residual(nn.Linear(models.WIDTH, models.WIDTH)) for _ in range(2)]

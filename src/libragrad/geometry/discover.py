@@ -194,6 +194,19 @@ class _Discovery:
         probe = Probe(self.model, self.inputs, self.source, point)
         return measured(probe, shape, self.image, prefix)
 
+    def _traced(self, stretch: Stretch) -> Layout | None:
+        """Look where the tokens look in the map of as many places that was last before them."""
+        for call in reversed(self.record.calls):
+            if call.result not in self.trunk.nodes or call.result > stretch.source:
+                continue
+            lies = layout_of(call.made, self.image, batch=1)
+            if lies is None or len(call.made) != 4 or lies.channel != 1:
+                continue
+            if prod(stretch.shape) in {lies.count * n for n in stretch.shape}:
+                probe = Probe.behind(self.model, self.inputs, call.point, stretch.point)
+                return measured(probe, stretch.shape, lies.grid)
+        return None
+
     def _plain_map(self, shape: Shape) -> Layout | None:
         """Return the layout of a map that can be read in one way only."""
         if len(shape) != 4 or self.image is None:
@@ -207,18 +220,20 @@ class _Discovery:
         self, stretches: list[Stretch], start: Layout
     ) -> tuple[list[Stretch], tuple[Block, ...]]:
         """Say how each block's input lies; leave out those that precede the prefix tokens."""
-        blocks, known = [], start
+        blocks: list[Block] = []
+        known, shape = start, None
         for stretch in stretches:
-            layout = layout_beside(stretch.shape, self.image, known)
+            layout = known if stretch.shape == shape else None
+            layout = layout or layout_beside(stretch.shape, self.image, known)
             if layout is None and self.image is not None and len(stretch.shape) in (3, 4):
-                layout = self._measured(stretch.point, stretch.shape)
+                layout = self._measured(stretch.point, stretch.shape) or self._traced(stretch)
             if layout is None:
                 raise GeometryError(
                     f"what enters {stretch.point} has the shape {stretch.shape}, which has no "
                     f"place over {known}: tokens were dropped, merged or moved into windows. "
                     "Name the blocks before: blocks=[…]."
                 )
-            known = layout
+            known, shape = layout, stretch.shape
             blocks.append(Block(stretch.point, layout))
         first = next((i for i, block in enumerate(blocks) if block.layout.prefix), 0)
         if (

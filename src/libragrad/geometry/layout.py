@@ -160,6 +160,9 @@ def _map(
     layout = Layout(grid, 0, channel=-1)
     if known is not None and grid == known.grid:
         return (1 if known.prefix else 0), layout
+    windows = known is not None and (known.order is not None or 1 in grid)
+    if known is not None and windows and prod(grid) == known.count:
+        return 0, known
     if image is None or not plausible(grid, image):
         return None
     # Heads × tokens × width looks like a finer map than the sequence it is made of.

@@ -62,6 +62,8 @@ class Call:
     """The shape of its first tensor argument."""
     result: int | None = None
     """The node of the first tensor of its output."""
+    made: Shape = ()
+    """The shape of that tensor."""
 
 
 @dataclass
@@ -159,7 +161,8 @@ class Writer(TorchFunctionMode):
             if seen == self.seen and _memory(result) not in self.nodes:
                 # The module hides its operations, so it counts as one.
                 self._write(type(module).__name__, list(tensors_in((args, kwargs))), [result], [])
-            self.record.calls[index].result = self.node_of(result)
+            call = self.record.calls[index]
+            call.result, call.made = self.node_of(result), tuple(result.shape)
 
     def __torch_function__(
         self,
