@@ -17,8 +17,8 @@ from libragrad.metrics import Estimate
 
 __all__ = ["Entry", "Layout", "Line", "lay_out"]
 
-# Fields that do not tell one method from another.
-_NOT_OF_THE_METHOD = ("model", "dataset", "metric", "samples")
+# Fields that do not tell one method from another. The target goes with what is measured.
+_NOT_OF_THE_METHOD = ("model", "dataset", "metric", "samples", "target")
 
 
 @dataclass(frozen=True)
