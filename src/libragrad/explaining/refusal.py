@@ -35,9 +35,8 @@ def refusals(model: nn.Module, batch: Batch) -> Iterator[None]:
         given = " and ".join(_described(x) for x in batch.tensors())
         alone = any(x.dim() == 3 and x.is_floating_point() for x in batch.tensors())
         hint = ". One picture needs a batch dimension: inputs[None]" if alone else ""
-        raise InputError(
-            f"the {name} cannot take an input of {given}: {type(own).__name__}: {own}{hint}"
-        ) from error
+        said = " ".join(f"{type(own).__name__}: {own}".split())
+        raise InputError(f"the {name} cannot take an input of {given}: {said}{hint}") from error
 
 
 def _own_error(model: nn.Module, batch: Batch) -> Exception | None:
