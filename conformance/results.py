@@ -11,10 +11,11 @@ Row = dict[str, Any]
 
 
 def append(path: Path, row: Row) -> None:
-    """Add one row at the end of the file."""
+    """Add one row at the end of the file, on a line of its own."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    whole = not path.exists() or not path.read_bytes()[-1:].strip()
     with path.open("a") as file:
-        file.write(json.dumps(row) + "\n")
+        file.write(("" if whole else "\n") + json.dumps(row) + "\n")
 
 
 def read(path: Path) -> dict[tuple[str, str], Row]:

@@ -6,7 +6,6 @@ The whole run takes hours; its page is `docs/conformance.md`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def judged(zoo: str, name: str) -> Row:
 
 
 @pytest.fixture(params=SUBSET, ids="/".join)
-def row(request) -> Iterator[Row]:
+def row(request) -> Row:
     return judged(*request.param)
 
 
