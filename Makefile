@@ -12,8 +12,9 @@ PEERS := $(VENV)/.peers
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## explain a model's output on the terminal
+demo: $(READY) ## a model's account on the terminal, then a picture explained for each of its classes
 	@$(BIN)/python examples/account.py
+	@$(BIN)/python examples/mosaic.py
 
 test: lint types ## style, types and all tests
 	@$(BIN)/python -m pytest
