@@ -172,6 +172,20 @@ def test_language_models_of_transformers(name, options, expected):
     assert geometry.image is None
 
 
+@pytest.mark.parametrize("padding", ["left", "right"])
+@pytest.mark.parametrize(
+    ("name", "reads"), [("BertForMaskedLM", OTHER), ("LlamaForCausalLM", LAST)]
+)
+def test_padding_makes_no_model_causal(name, reads, padding):
+    model_class = getattr(transformers, name)
+    torch.manual_seed(0)
+    model = model_class(model_class.config_class(**TEXT)).eval()
+    mask = torch.ones(2, 9, dtype=torch.long)
+    mask[0, slice(0, 6) if padding == "left" else slice(3, 9)] = 0
+    ids = torch.randint(3, 90, (2, 9)) * mask
+    assert discover(model, {"input_ids": ids, "attention_mask": mask}).reads is reads
+
+
 def test_the_encoder_of_an_encoder_decoder():
     options = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4}
     config = transformers.T5Config(vocab_size=99, decoder_start_token_id=0, **options)

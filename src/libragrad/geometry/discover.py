@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from libragrad.engine.inputs import Inputs, original, prepare
 from libragrad.errors import GeometryError
 from libragrad.geometry.blocks import Stretch, found_blocks, named, named_blocks
+from libragrad.geometry.example import first_example, recorded
 from libragrad.geometry.geometry import Block, Geometry, Point, Readout
 from libragrad.geometry.layout import Layout, layout_beside, layout_of
-from libragrad.geometry.probe import Probe, measured
+from libragrad.geometry.measure import measured
+from libragrad.geometry.probe import Probe
 from libragrad.geometry.quiet import quiet
 from libragrad.geometry.readout import Head, causal
-from libragrad.geometry.record import Record, Shape, record
+from libragrad.geometry.record import Shape
 from libragrad.geometry.trunk import Trunk, trunk_of
-from libragrad.rules.call import tensors_in
 
 _NORMALISATIONS = frozenset("layer_norm rms_norm group_norm".split())
 
@@ -61,7 +61,7 @@ def discover(
     """
     model = original(model)
     with quiet(model):
-        given = prepare(_first_example(inputs))
+        given = prepare(first_example(inputs))
         return _Discovery(model, given, Named(blocks, start, prefix, grid, cls)).geometry()
 
 
@@ -70,7 +70,7 @@ class _Discovery:
         self.model = model
         self.inputs = inputs
         self.named = named
-        self.source, self.record = _recorded(model, inputs)
+        self.source, self.record = recorded(model, inputs)
         picture = self.source.ndim == 4 and self.source.dtype.is_floating_point
         self.image = (self.source.shape[2], self.source.shape[3]) if picture else None
         self.trunk: Trunk = trunk_of(self.record)
@@ -267,37 +267,9 @@ class _Discovery:
         return 0 if prefix and start.prefix and joined else None
 
 
-def _recorded(model: nn.Module, inputs: Inputs) -> tuple[Tensor, Record]:
-    """Record a run for the first input, pictures first, on which the output depends."""
-    given = [x for x in tensors_in((inputs.args, inputs.kwargs)) if x.dtype != torch.bool]
-    for source in sorted(given, key=lambda x: not (x.dtype.is_floating_point and x.ndim > 3)):
-        written = record(model, inputs, source)
-        if written.output:
-            return source, written
-    raise GeometryError(
-        f"the output of {type(model).__name__} was not seen to depend on any of its inputs; "
-        "is it computed by operations that PyTorch can see?"
-    )
-
-
 def _text_layout(shape: Shape, length: int) -> Layout | None:
     """(1, N, C) or (N, 1, C) for N integer tokens."""
     for batch in (0, 1):
         if len(shape) == 3 and shape[batch] == 1 and shape[1 - batch] == length:
             return Layout((1, length), 0, 2, batch)
     return None
-
-
-def _first_example(inputs: Any) -> Any:
-    """Cut every tensor that is as long as the batch to its first example."""
-    first = next(tensors_in(inputs if not isinstance(inputs, Mapping) else dict(inputs)), None)
-    if first is None or first.ndim == 0 or first.shape[0] < 2:
-        return inputs
-    batch = first.shape[0]
-
-    def cut(x: Any) -> Any:
-        return x[:1] if isinstance(x, Tensor) and x.ndim and x.shape[0] == batch else x
-
-    if isinstance(inputs, Mapping):
-        return {key: cut(x) for key, x in inputs.items()}
-    return cut(inputs) if isinstance(inputs, Tensor) else tuple(cut(x) for x in inputs)
