@@ -171,7 +171,17 @@ def _cells(*cells: object) -> str:
 
 INTRODUCTION = """\
 Every model below was built at random weights, with all biases, norm weights, norm statistics, layer
-scales, tokens and position tables randomised, in float64. Its forward inside `libragrad.balanced()`
-is compared bit by bit with the plain one, the model's state before and after, and the explained
-scalar, a random projection of every output that depends on the input, with the sum of its account.
+scales, tokens and position tables randomised, in float64. Then
+
+* its forward inside `libragrad.balanced()` is compared bit by bit with the plain one (of the model
+  as it is, frozen, or without gradients: PyTorch's choice of kernels, hence the last bits, follows);
+* its parameters, buffers, flags, hooks, classes and modes are compared with what they were before;
+* a scalar, a random projection of every output that depends on the input, is explained, and compared
+  with the sum of its account.
+
+The cases are: timm, every name that fits in memory; torchvision, every classifier; open_clip, image
+and text tower of every family; transformers, one or two classes of every family that runs at a tiny
+configuration, with both attention implementations where there are two. Operations are counted by
+the kind of their rule, one for each file of `src/libragrad/rules/`.
+
 Written by `python -m conformance`; nothing here is edited by hand."""
