@@ -174,9 +174,10 @@ Every model below was built at random weights, with all biases, norm weights, no
 scales, tokens and position tables randomised, in float64. Then
 
 * its forward inside `libragrad.balanced()` is compared bit by bit with the plain one (of the model
-  as it is, frozen, or without gradients: PyTorch's choice of kernels, hence the last bits, follows);
+  as it is, frozen, or without gradients: PyTorch's choice of kernels follows these, and the last
+  bits follow the kernels);
 * its parameters, buffers, flags, hooks, classes and modes are compared with what they were before;
-* a scalar, a random projection of every output that depends on the input, is explained, and compared
+* a scalar, a random projection of every output that depends on the input, is explained and compared
   with the sum of its account.
 
 The cases are: timm, every name that fits in memory; torchvision, every classifier; open_clip, image
