@@ -54,7 +54,8 @@ class Explainer:
         self._given = geometry
         self._found = found
         self._geometries: dict[Shapes, Geometry] = {}
-        self._placings: dict[Any, Placing] = {}
+        self.placings: dict[Any, Placing] = {}
+        """Where biases belong, by the shape of the batch: found in the first pass over it."""
         self._prompted: Explainer | None = None
 
     def geometry(self, inputs: Given) -> Geometry:
@@ -91,29 +92,12 @@ class Explainer:
         if not asked or not specs:
             raise InputError("nothing was asked for: methods=[] and targets=[] explain nothing")
         _check(preset, batch_size)
-        prompted_one = self._for(specs)
-        if prompted_one is not self:
-            return prompted_one.explain(
-                inputs,
-                target,
-                method=method,
-                methods=methods,
-                targets=targets,
-                preset=preset,
-                path=path,
-                output=output,
-                profile=profile,
-                level=level,
-                batch_size=batch_size,
-                checkpoint=checkpoint,
-                pictures=pictures,
-                seed=seed,
-            )
         batch = Batch.of(inputs)
-        with refusals(self.model, batch):
+        about = self._for(specs)
+        with refusals(about.model, batch):
             request = Request(
-                self.model,
-                self.geometry(inputs),
+                about.model,
+                about.geometry(inputs),
                 asked,
                 preset,
                 specs,
@@ -126,7 +110,7 @@ class Explainer:
                 checkpoint,
                 seed,
             )
-            found = _joined(list(request.parts(batch, self._placings)))
+            found = _joined(list(request.parts(batch, about.placings)))
         if pictures is not None:
             found = [replace(e, pictures=_of_each(pictures, batch)) for e in found]
         return found[0] if methods is None and targets is None else Explanations(tuple(found))
