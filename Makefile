@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench conformance clean
+.PHONY: help demo test lint types docs bench conformance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,7 +16,7 @@ demo: $(READY) ## a model's account on the terminal, then a picture explained fo
 	@$(BIN)/python examples/account.py
 	@$(BIN)/python examples/mosaic.py
 
-test: lint types ## style, types and all tests
+test: lint types docs ## style, types, documents and all tests
 	@$(BIN)/python -m pytest
 
 lint: $(READY) ## style: ruff's rules and format
@@ -26,11 +26,15 @@ lint: $(READY) ## style: ruff's rules and format
 types: $(READY) ## types: mypy, strict
 	@$(BIN)/python -m mypy
 
+docs: $(READY) ## the documents as a site in site/; a broken link is an error
+	@$(BIN)/python -m mkdocs build --quiet --strict
+
 bench: $(PEERS) ## time and memory beside other libraries, written to docs/performance.md
 	@$(BIN)/python -m benchmarks
 
 conformance: $(READY) ## the completeness of every model we can build, written to docs/conformance.md
 	@$(BIN)/python -m conformance
+	@$(BIN)/python -m docs.tables
 
 clean: ## remove the virtual environment and what the tools leave behind
 	rm -rf $(VENV) build dist out site .pytest_cache .mypy_cache .ruff_cache .hypothesis
