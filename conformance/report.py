@@ -10,7 +10,7 @@ from conformance.reasons import reason
 from conformance.results import Row
 
 COMPLETE = ("ok", "float32 inside")
-NOT_JUDGED = ("native error", "skipped", "lost", "not reached")
+NOT_JUDGED = ("native error", "not built", "skipped", "lost", "not reached")
 MEANINGS = {
     "ok": "forward bit-identical, model untouched, relative completeness error below 1e-9",
     "float32 inside": "the same, below 1e-4: the model itself computes in float32",
@@ -20,6 +20,7 @@ MEANINGS = {
     "refused": "the engine raised an error",
     "constant": "no gradient reaches the input: its account is one constant",
     "native error": "the model itself does not run here, or gives nothing to explain",
+    "not built": "it wants sizes, inputs or packages of its own beside the tiny configuration",
     "skipped": "too large for the memory budget",
     "lost": "the process was killed or ran out of time",
     "not reached": "no run has come to it yet; it goes on where it stopped",

@@ -138,9 +138,21 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "Swinv2": SWIN,
     "TableTransformer": {"backbone_config": RESNET_LAST, "backbone": None},
     "TimeSeriesTransformer": SERIES,
-    "VJEPA2": {"crop_size": 32, "frames_per_clip": 4, "pred_hidden_size": 32},
+    "VJEPA2": {
+        "crop_size": 32,
+        "frames_per_clip": 4,
+        "pred_hidden_size": 32,
+        "pred_num_attention_heads": 4,
+    },
     "Zamba": {"num_hidden_layers": 3, "layer_types": ["mamba", "hybrid", "mamba"]},
     "Zaya": {"num_experts_per_tok": 1},
+    "Glm4MoeLite": ALL_HEADS,
+    "GlmMoeDsa": ALL_HEADS,
+    "Youtu": ALL_HEADS,
+    "Esmc": ALL_HEADS,
+    "Dots3NoteText": ALL_HEADS,
+    "Wav2Vec2Bert": {"vocab_size": 99},
+    "Xmod": {"default_language": "en_XX"},
 }
 
 
@@ -228,6 +240,9 @@ INPUTS: dict[str, dict[str, Any]] = {
     "VideoMAE": {"pixel_values": _video},
     "Vivit": {"pixel_values": _video},
     "VisualBert": {"visual_embeds": (BATCH, 6, 512)},
+    "Wav2Vec2Bert": {"input_features": (BATCH, 64, 160)},
+    "SeamlessM4TForSpeechToText": {"input_features": (BATCH, 64, 160)},
+    "SeamlessM4Tv2ForSpeechToText": {"input_features": (BATCH, 64, 160)},
 }
 EAGER_ONLY = (
     "ConditionalDetr",

@@ -19,13 +19,21 @@ from conformance.transformers_particular import (
     SINGLE,
 )
 
-LIST = Path(__file__).parent / "data" / "transformers.txt"
+DATA = Path(__file__).parent / "data"
+LIST = DATA / "transformers.txt"
+LEFT_OUT = DATA / "transformers_left_out.txt"
 
 
 def classes() -> list[str]:
     """The listed classes, one a line in `data/transformers.txt`."""
     lines = LIST.read_text().splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def left_out() -> dict[str, str]:
+    """A class of every family that is not listed, with what it says at its tiny configuration."""
+    lines = (line.partition("\t") for line in LEFT_OUT.read_text().splitlines())
+    return {name: says for name, _, says in lines if not name.startswith("#")}
 
 
 def names() -> list[str]:
