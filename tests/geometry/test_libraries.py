@@ -50,6 +50,17 @@ PICTURES = [
         {**IMAGE, "num_register_tokens": 4},
         chain("dinov2_with_registers.encoder.layer.{}", tokens(4, prefix=5), OTHER, 0),
     ),
+    (
+        "CLIP",
+        {"vision_config": IMAGE},
+        chain(
+            "vision_model.encoder.layers.{}",
+            tokens(4, prefix=1),
+            MEAN,
+            0,
+            "vision_model.pre_layrnorm",
+        ),
+    ),
     ("Siglip", {"vision_config": IMAGE}, chain("vision_model.encoder.layers.{}", tokens(4), MEAN)),
     (
         "Swin",

@@ -58,24 +58,22 @@ class Head:
         return Readout.OTHER, taken[0] if taken and taken[0] < lies.prefix else None
 
     def _gradient(self) -> Tensor | None:
-        """Return the gradient, by the last block's output, of random sums of all made of it.
+        """Return the gradient of a random sum of the output by the last block's output.
 
-        Of the output, and of every vector on the way: a new model's last layer may still be zero.
+        A new model's last layer may still be zero: then of the vectors that were made on the way.
         """
         tap = _Tap(self.model, self.source, self.last)
         with torch.no_grad():
-            output = tap.run(self.inputs)
-        made = [
-            x
-            for x in (answer(tensors_in(output)), *tap.vectors)
-            if x is not None and x.requires_grad
-        ]
-        if tap.z is None or not made:
-            return None
-        generator = torch.Generator().manual_seed(0)
-        with torch.enable_grad():
-            sums = [(x * torch.randn(x.shape, generator=generator).to(x)).sum() for x in made]
-            return torch.autograd.grad(sums, tap.z, allow_unused=True)[0]
+            output = answer(tensors_in(tap.run(self.inputs)))
+        g = None
+        for made in ([] if output is None else [output], tap.vectors):
+            with torch.enable_grad():
+                sums = [(x * _noise(x)).sum() for x in made if x.requires_grad]
+            if tap.z is not None and sums:
+                g = torch.autograd.grad(sums, tap.z, retain_graph=True, allow_unused=True)[0]
+            if g is not None and bool(g.any()):
+                break
+        return g
 
     def _attends(self, after: list[Operation], lies: Layout) -> bool:
         """Whether the tokens are read by attention, and not summed after they attended."""
@@ -147,6 +145,10 @@ def causal(model: nn.Module, inputs: Inputs, source: Tensor, length: int) -> boo
         if bool(change[at + 1 :].max() > small):
             return True
     return False
+
+
+def _noise(x: Tensor) -> Tensor:
+    return torch.randn(x.shape, generator=torch.Generator().manual_seed(0)).to(x)
 
 
 def _attention(operation: Operation) -> tuple[int, int]:
