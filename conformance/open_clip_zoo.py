@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from conformance.case import Skipped, Subject
+from conformance.randomise import Undrawn
 
 CONFIGURATIONS = (
     "ViT-S-32",
@@ -95,9 +96,10 @@ def build(name: str, memory: float = float("inf")) -> Subject:
 def _create(configuration: str) -> Any:
     import open_clip
 
-    return open_clip.create_model(
-        configuration, pretrained=None, pretrained_hf=False, pretrained_image=False
-    )
+    with Undrawn():
+        return open_clip.create_model(
+            configuration, pretrained=None, pretrained_hf=False, pretrained_image=False
+        )
 
 
 def _tokens(clip: Any, generator: torch.Generator) -> Tensor:
