@@ -44,6 +44,8 @@ class Attention:
     layer: int
     weights: Weights
     g: Tensor
+    order: tuple[int, ...] | None = None
+    """Where the model keeps token i, if not at i."""
 
     def pull(
         self, r: Tensor, of: Callable[[Tensor, Tensor], Tensor], *, gradient: bool = True
@@ -52,11 +54,15 @@ class Attention:
 
         M is formed for some queries at a time and never whole.
         """
-        total = r.new_zeros(r.shape[0], self.weights.shape[1])
+        count, keys = self.weights.shape
+        order = None if self.order is None else list(self.order)
+        if order is not None and len(order) == count:
+            r = torch.empty_like(r).index_copy_(1, torch.tensor(order, device=r.device), r)
+        total = r.new_zeros(r.shape[0], keys)
         for queries, a, da in self.weights.some(self.g, gradient):
             m = of(a, a if da is None else da).to(r.dtype)
             total += torch.einsum("bq,bqk->bk", r[:, queries], m)
-        return total
+        return total[:, order] if order is not None and len(order) == keys else total
 
 
 @dataclass(frozen=True)

@@ -120,10 +120,11 @@ class Watch:
 
     def _hook_attention(self, weights: Any, result: Tensor) -> None:
         layer = self._layer
+        order = self.layers[layer][1].order
 
         def hook(g: Tensor | None) -> None:
             if g is not None:
-                event = Attention(layer, weights, g)
+                event = Attention(layer, weights, g, order)
                 self._tell(Event.ATTENTION, lambda observer: observer.attention(event))
 
         result.register_hook(hook)
