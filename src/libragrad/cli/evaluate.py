@@ -71,8 +71,7 @@ def evaluate(
     """
     from libragrad.cli.choices import find_device
     from libragrad.cli.screen import answer
-    from libragrad.evaluation import KNOWN, load_recipe, run
-    from libragrad.evaluation.library_bench import LibraryBench
+    from libragrad.evaluation import KNOWN, LibraryBench, load_recipe, run
 
     bench = LibraryBench(
         {name: Path(path) for name, path in _pairs(data, "--data")},

@@ -118,7 +118,7 @@ def explain(
 
     [bold]Examples[/bold]
       libragrad explain zebra.jpg
-      libragrad explain zebra.jpg --target zebra --target elephant --out zebra.png
+      libragrad explain zebra.jpg --target zebra --target tusker --out z.png
       libragrad explain zebra.jpg --compare --deletion --out zebra.html
       libragrad explain zebra.jpg --method fullgrad+ --method genatt
       libragrad explain zebra.jpg --path integrated --steps 20 --values

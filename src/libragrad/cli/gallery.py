@@ -64,9 +64,7 @@ class Gallery:
     def close(self, title: str, settings: str, skipped: Sequence[Skipped]) -> Path:
         """Write the page."""
         count = len(self._entries)
-        left_out = "".join(
-            f"<li>{escape(one.picture)}: {escape(one.reason)}</li>" for one in skipped
-        )
+        left_out = "".join(f"<li>{escape(one.reason)}</li>" for one in skipped)
         body = (
             f"<h1>{escape(title)}</h1><p>{escape(settings)}</p>"
             f"<p>{count} {'picture' if count == 1 else 'pictures'}</p>"
