@@ -12,8 +12,9 @@ import torch
 
 from libragrad.errors import ResultsError
 from libragrad.evaluation import Cell, Deletion, Recipe, Row, Score, TableSpec, plot, table
+from libragrad.evaluation.entry import Entry
 from libragrad.evaluation.formats import FORMATS
-from libragrad.evaluation.layout import Entry, Layout, Line
+from libragrad.evaluation.layout import Layout, Line
 from libragrad.evaluation.names import PUBLISHED_MODELS
 from libragrad.evaluation.plan import Shard
 from libragrad.evaluation.published import Published
@@ -200,6 +201,11 @@ def test_every_metric_has_its_measurement(metric):
     wanted = {"mif": "deletion", "lif": "deletion", "srg": "deletion"}.get(metric[:3])
     wanted = wanted or ("completeness" if "completeness" in metric else "segmentation")
     assert Score(metric).measurement == wanted
+
+
+def test_a_cell_without_any_result_has_none_in_the_table(tmp_path):
+    go(tmp_path, LinearBench(SIZE, hopeless=("random",)), recipe=small(), limit=5)
+    assert next(line for line in table(tmp_path).splitlines() if "Random" in line).endswith("  –")
 
 
 def test_an_unfinished_table_says_so(tmp_path):

@@ -1,7 +1,7 @@
 """The evaluation: cells, shards, a store that loses nothing, and tables.
 
-    report = run(load_recipe("quick", KNOWN), "results", bench)  # what "results" lacks yet
-    print(table("results", paper=True))  # the paper's layout
+    report = run("quick", "results")  # measures what the folder does not hold yet
+    print(table("results"))  # the paper's layout
 
 A run may be killed at any moment and started again, and several may share one folder.
 """
@@ -13,6 +13,7 @@ with needs("evaluation", "an evaluation"):
 
 from libragrad.evaluation.bench import Bench, Worker
 from libragrad.evaluation.cell import Cell
+from libragrad.evaluation.library_bench import LibraryBench
 from libragrad.evaluation.names import KNOWN
 from libragrad.evaluation.plots import plot
 from libragrad.evaluation.recipe import Recipe, TableSpec, load_recipe, recipe_names
@@ -27,6 +28,7 @@ __all__ = [
     "Cell",
     "Deletion",
     "Failure",
+    "LibraryBench",
     "Recipe",
     "Report",
     "Row",

@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from libragrad.evaluation.layout import Entry, Layout
+from libragrad.evaluation.entry import Entry
+from libragrad.evaluation.layout import Layout
 
 __all__ = ["FORMATS"]
 
@@ -109,9 +110,11 @@ def _grid(
 def _ours(entry: Entry) -> str:
     if entry.ours is None:
         return _NOTHING
-    words = _number(entry.ours.value)
-    if not math.isnan(entry.ours.standard_error):
-        words += f" ± {_number(entry.ours.standard_error)}"
+    value, error = entry.ours.value, entry.ours.standard_error
+    words = _number(value)
+    if not math.isnan(error):
+        # Equal numbers differ from their mean by rounding alone.
+        words += f" ± {_number(error if error > 1e-12 * abs(value) else 0.0)}"
     if entry.gain is not None:
         words += f" ({entry.gain:+.0f} %)"
     return words

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from libragrad.errors import RecipeError
 from libragrad.evaluation.cell import FIELDS, Cell
+from libragrad.evaluation.entry import Entry, with_gains, with_ranks
 from libragrad.evaluation.names import cell_title, score_title, title
-from libragrad.evaluation.published import Published, find_published
+from libragrad.evaluation.published import find_published
 from libragrad.evaluation.query import Measured
 from libragrad.evaluation.recipe import TableSpec
 from libragrad.evaluation.score import Score
-from libragrad.metrics import Estimate
+from libragrad.evaluation.uncertainty import UNCERTAINTIES, Uncertainty
 
-__all__ = ["Entry", "Layout", "Line", "lay_out"]
+__all__ = ["Layout", "Line", "lay_out"]
 
 # Fields that do not tell one method from another. The target goes with what is measured.
 _NOT_OF_THE_METHOD = ("model", "dataset", "metric", "samples", "target")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One number of a table.
-
-    Attributes:
-        score: of which it is the value.
-        ours: mean and error, in the unit that is shown; none where nothing was measured.
-        gain: what it gains over the plain method, in percent.
-        rank: 1 for the best of its column, 2 for the second.
-        paper: what the paper prints.
-    """
-
-    score: Score
-    ours: Estimate | None = None
-    gain: float | None = None
-    rank: int | None = None
-    paper: Published | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +46,10 @@ class _Column:
 
 
 def lay_out(
-    spec: TableSpec, planned: Sequence[Cell], found: Sequence[Measured]
+    spec: TableSpec,
+    planned: Sequence[Cell],
+    found: Sequence[Measured],
+    uncertainty: Uncertainty = UNCERTAINTIES["standard"],
 ) -> tuple[Layout, ...]:
     """The tables that a recipe describes, of what was measured of its cells."""
     measured = {part.cell.of_any_size(): part for part in found}
@@ -75,13 +59,18 @@ def lay_out(
     layouts = []
     for part, cells in parts.items():
         heading = spec.title if part is None else f"{spec.title}: {title(part)}"
-        layout = _one(spec, cells, measured)
+        layout = _one(spec, cells, measured, uncertainty)
         if layout.lines:
             layouts.append(replace(layout, title=heading))
     return tuple(layouts)
 
 
-def _one(spec: TableSpec, cells: Sequence[Cell], measured: dict[Cell, Measured]) -> Layout:
+def _one(
+    spec: TableSpec,
+    cells: Sequence[Cell],
+    measured: dict[Cell, Measured],
+    uncertainty: Uncertainty,
+) -> Layout:
     wanted = {score.measurement for score in spec.scores}
     cells = [cell for cell in cells if cell.metric in wanted]
     values = dict.fromkeys(getattr(cell, spec.across) if spec.across else None for cell in cells)
@@ -100,16 +89,18 @@ def _one(spec: TableSpec, cells: Sequence[Cell], measured: dict[Cell, Measured])
                     )
                 row[column] = cell
     names = _names([next(iter(row.values())) for row in rows.values()], spec)
+    placed = [[row.get(column) for column in columns] for row in rows.values()]
     grid = [
-        [_entry(column.score, row.get(column), measured) for column in columns]
-        for row in rows.values()
+        [
+            _entry(column.score, cell, measured, uncertainty)
+            for column, cell in zip(columns, line, strict=True)
+        ]
+        for line in placed
     ]
-    grid = _with_gains(list(rows.values()), columns, grid)
-    for place in range(len(columns)):
-        _rank(grid, place)
+    grid = with_ranks(with_gains(placed, grid))
     heads = tuple(_head(column, spec) for column in columns)
     lines = tuple(Line(n, tuple(entries)) for n, entries in zip(names, grid, strict=True))
-    return Layout(spec.title, heads, lines, _notes(cells, measured, grid))
+    return Layout(spec.title, heads, lines, (*_notes(cells, measured, grid), uncertainty.summary))
 
 
 def _row_key(cell: Cell, spec: TableSpec) -> tuple[str | int, ...]:
@@ -134,60 +125,18 @@ def _names(cells: Sequence[Cell], spec: TableSpec) -> list[str]:
     return names
 
 
-def _entry(score: Score, cell: Cell | None, measured: dict[Cell, Measured]) -> Entry:
+def _entry(
+    score: Score, cell: Cell | None, measured: dict[Cell, Measured], uncertainty: Uncertainty
+) -> Entry:
     if cell is None:
         return Entry(score)
     paper = find_published(cell, score)
     part = measured.get(cell.of_any_size())
-    numbers = None if part is None else score.per_image(part.rows)
-    if numbers is None or not len(numbers):
+    if part is None or not len(numbers := score.per_image(part.rows)):
         return Entry(score, paper=paper)
-    return Entry(score, score.definition.aggregate(numbers), paper=paper)
-
-
-def _with_gains(
-    rows: Sequence[dict[_Column, Cell]], columns: Sequence[_Column], grid: list[list[Entry]]
-) -> list[list[Entry]]:
-    """What each entry gains over the same method with plain gradients at the point itself."""
-    plain = {
-        (cell, place): grid[index][place].ours
-        for index, row in enumerate(rows)
-        for place, column in enumerate(columns)
-        if (cell := row.get(column)) is not None
-    }
-
-    def gain(cell: Cell | None, place: int, entry: Entry) -> Entry:
-        if cell is None or entry.ours is None:
-            return entry
-        base = replace(cell, preset="Standard", path="point")
-        other = plain.get((base, place))
-        if base == cell or other is None or other.value == 0:
-            return entry
-        return replace(entry, gain=100 * (entry.ours.value / other.value - 1))
-
-    return [
-        [
-            gain(row.get(column), place, entry)
-            for place, (column, entry) in enumerate(zip(columns, entries, strict=True))
-        ]
-        for row, entries in zip(rows, grid, strict=True)
-    ]
-
-
-def _rank(grid: list[list[Entry]], place: int) -> None:
-    """Mark the best and the second of a column; equals share a rank."""
-    values = {
-        entry.ours.value
-        for entries in grid
-        if (entry := entries[place]).ours is not None and math.isfinite(entry.ours.value)
-    }
-    if len(values) < 2:
-        return
-    best = sorted(values, reverse=grid[0][place].score.definition.higher_is_better)[:2]
-    for entries in grid:
-        ours = entries[place].ours
-        if ours is not None and ours.value in best:
-            entries[place] = replace(entries[place], rank=1 + best.index(ours.value))
+    mean = score.definition.aggregate(numbers)
+    error = uncertainty.of(score, part.rows) * score.definition.scale
+    return Entry(score, replace(mean, standard_error=error), paper=paper)
 
 
 def _head(column: _Column, spec: TableSpec) -> str:

@@ -13,12 +13,14 @@ from libragrad.evaluation.crew.cluster import ray_crew
 from libragrad.evaluation.crew.crew import Crew, Outcome
 from libragrad.evaluation.crew.own import own_crew
 from libragrad.evaluation.crew.processes import process_crew
+from libragrad.evaluation.library_bench import LibraryBench
 from libragrad.evaluation.measure import Measurer
+from libragrad.evaluation.names import KNOWN
 from libragrad.evaluation.plan import SHARD_IMAGES, Shard, make_plan, remaining
 from libragrad.evaluation.plan_note import PlanNote
 from libragrad.evaluation.progress import Advance, bar, silence
 from libragrad.evaluation.query import failures
-from libragrad.evaluation.recipe import Recipe
+from libragrad.evaluation.recipe import Recipe, load_recipe
 from libragrad.evaluation.report import Report
 from libragrad.evaluation.store import Store
 
@@ -28,9 +30,9 @@ _POLL = 0.2  # seconds between two looks at the folder while other runs finish t
 
 
 def run(
-    recipe: Recipe,
+    recipe: Recipe | str,
     out: str | os.PathLike[str],
-    bench: Bench,
+    bench: Bench | None = None,
     *,
     device: str = "cpu",
     workers: int = 1,
@@ -46,9 +48,9 @@ def run(
     The run may be killed at any moment and started again, and several may share one folder.
 
     Args:
-        recipe: the cells.
+        recipe: the cells, or the name of a recipe, or a TOML file.
         out: the results folder, a path or any URL that fsspec knows.
-        bench: the data sets and models.
+        bench: the data sets and models; those of the library, if it is not given.
         device: where the models run.
         workers: processes (or Ray actors), each with a model of its own.
         limit: at most so many images of each sample.
@@ -64,7 +66,8 @@ def run(
             f"got {workers}, {batch_size} and {limit}"
         )
     store = Store(out)
-    recipe = recipe.limited(limit)
+    recipe = (load_recipe(recipe, KNOWN) if isinstance(recipe, str) else recipe).limited(limit)
+    bench = bench or LibraryBench()
     plan = make_plan(recipe.cells, bench, shard_images)
     survey = store.survey()
     store.write_plan(PlanNote.of(recipe, plan, time.time()))

@@ -48,6 +48,11 @@ class Score:
             return "deletion"
         return "segmentation" if "mask" in inputs else "completeness"
 
+    @property
+    def accuracy(self) -> bool:
+        """Whether its curve is that of the accuracy, not that of the probability."""
+        return self.metric in _ACCURACY
+
     def per_image(self, rows: pa.Table) -> Tensor:
         """One number for each of a cell's rows; none for images without the label or mask."""
         if self.measurement == "segmentation":
@@ -56,6 +61,8 @@ class Score:
             total, y = _column(rows, "total"), _column(rows, "y")
             return self.definition.per_image(total[:, None], y, _column(rows, "unattributed"))
         rows = self._labelled(rows)
+        if not rows.num_rows:
+            return torch.empty(0, dtype=torch.float64)
         curves = [self.curve(rows, first) for first in self.definition.takes]
         return self.definition.per_image(*curves, removed_points(rows), AREAS[self.area])
 
@@ -63,7 +70,7 @@ class Score:
         """The metric's curve of each row, "most" or "least" influential first."""
         rows = self._labelled(rows)
         curve = rows[first].combine_chunks()
-        if self.metric in _ACCURACY:
+        if self.accuracy:
             reference = "label" if self.labels == "label" else "predicted"
             return agreement(
                 _points(pc.struct_field(curve, "prediction")), _column(rows, reference)

@@ -12,6 +12,7 @@ from libragrad.evaluation.layout import Layout, lay_out
 from libragrad.evaluation.plan_note import PlanNote
 from libragrad.evaluation.query import measured
 from libragrad.evaluation.store import Store
+from libragrad.evaluation.uncertainty import find_uncertainty
 
 __all__ = ["layouts", "plan_note", "table"]
 
@@ -22,6 +23,7 @@ def table(
     *,
     style: str = "text",
     paper: bool = False,
+    uncertainty: str = "standard",
 ) -> str:
     """The tables of what the folder holds, as text, markdown, latex or html.
 
@@ -30,22 +32,29 @@ def table(
         recipe: of which recipe; may be left out where the folder holds one.
         style: a key of `FORMATS`.
         paper: whether the published values stand beside ours.
+        uncertainty: what the ± is, a key of `UNCERTAINTIES`.
     """
     if style not in FORMATS:
         near = get_close_matches(style, FORMATS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FORMATS)}"
         raise ValueError(f"no format {style!r}; {hint}")
-    return "\n\n".join(FORMATS[style](layout, paper) for layout in layouts(folder, recipe))
+    made = layouts(folder, recipe, uncertainty)
+    return "\n\n".join(FORMATS[style](layout, paper) for layout in made)
 
 
-def layouts(folder: str | os.PathLike[str], recipe: str | None = None) -> tuple[Layout, ...]:
+def layouts(
+    folder: str | os.PathLike[str], recipe: str | None = None, uncertainty: str = "standard"
+) -> tuple[Layout, ...]:
     """The tables as data."""
+    kind = find_uncertainty(uncertainty)
     store = Store(folder)
     note = plan_note(store, recipe)
     found = measured(store, note.items)
     rows = sum(part.cell.samples for part in found)
     made = [
-        layout for spec in note.recipe.tables for layout in lay_out(spec, note.recipe.cells, found)
+        layout
+        for spec in note.recipe.tables
+        for layout in lay_out(spec, note.recipe.cells, found, kind)
     ]
     if rows < note.rows:
         unfinished = f"unfinished: {rows} of {note.rows} rows; run the evaluation again to continue"
