@@ -22,6 +22,8 @@ SUBSET = (
     ("timm", "test_vit"),
     ("timm", "test_convnext"),
     ("timm", "cpubone_nano"),
+    ("open_clip", "ViT-S-32-alt/image"),
+    ("open_clip", "ViT-S-32-alt/text"),
     ("torchvision", "squeezenet1_1"),
     ("torchvision", "shufflenet_v2_x0_5"),
     ("transformers", "ASTModel/sdpa"),
