@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 
 import pytest
+import torch
 import typer
 from typer.testing import CliRunner
 
 from libragrad.cli.group import Verbs
+from libragrad.cli.maker import Maker
 from libragrad.errors import InputError, LibraGradWarning
 from tests.cli.running import MOSAIC, cli, pictures, words
 
@@ -144,6 +146,28 @@ def test_a_folder_without_pictures(tmp_path):
     result = cli("explain", *MOSAIC, tmp_path)
     assert result.exit_code == 1
     assert words(result.stderr).startswith(f"error the folder {tmp_path} holds no pictures (.avif")
+
+
+def test_a_picture_is_never_written_over(tmp_path):
+    (one,) = pictures(tmp_path / "in", 1)
+    before = one.read_bytes()
+    for out in (one, tmp_path / "in", tmp_path / "in" / ".." / "in"):
+        result = cli("explain", *MOSAIC, one, "--out", out)
+        assert result.exit_code == 2
+        assert "is one of the pictures, and would be lost: name another" in words(result.stderr)
+    assert one.read_bytes() == before
+
+
+def test_too_little_memory_is_a_sentence(monkeypatch):
+    def make(self, opened):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(Maker, "make", make)
+    result = cli(*PICTURE, "--device", "cpu")
+    assert result.exit_code == 1
+    assert words(result.stderr) == (
+        "error cpu has too little memory for this: take a smaller --batch-size"
+    )
 
 
 def test_debug_lets_the_error_through_wherever_it_stands():

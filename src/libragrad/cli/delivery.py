@@ -9,7 +9,9 @@ from pathlib import Path
 import typer
 
 from libragrad.cli.gallery import Gallery, Skipped
+from libragrad.cli.given import file_names
 from libragrad.cli.maker import Made
+from libragrad.data.record import Record
 from libragrad.explaining.archive import contents
 from libragrad.picture import Look, save, show
 
@@ -42,6 +44,16 @@ class Delivery:
         if out.suffix.lower() == ".npz" and maps > 1:
             raise _wrong("an .npz file holds one map: ask for one method and one target")
         return cls(look, file=out, quiet=quiet)
+
+    def spare(self, records: Sequence[Record]) -> None:
+        """Refuse to write over one of the pictures."""
+        given = {Path(record.id).resolve() for record in records}
+        files = [self.file] if self.file is not None else []
+        if self.gallery is not None:
+            files = [self.gallery.path(name) for name in file_names(records)]
+        for file in files:
+            if file.resolve() in given:
+                raise _wrong(f"{file} is one of the pictures, and would be lost: name another")
 
     def take(self, made: Made, name: str) -> Path | None:
         """Show the picture or write it, and return the path of what was written."""

@@ -146,6 +146,7 @@ def explain(
     records = given(images)
     maps = len(asked) * max(1, len([*(target or ()), *(prompt or ())])) * (1 + compare)
     delivery = Delivery.to(out, Look(recipe, values=values), len(records), maps, quiet=as_json)
+    delivery.spare(records)
     place = find_device(device)
     explained = subject(model, weights, allow_pickle, place, target, prompt, contrast)
     maker = Maker(

@@ -55,9 +55,13 @@ class Gallery:
         self._look = look
         self._entries: list[str] = []
 
+    def path(self, name: str) -> Path:
+        """The file of the picture of that name."""
+        return self.folder / f"{name}.png"
+
     def add(self, made: Made, name: str) -> Path:
         """Write the sheet of a picture."""
-        path = save(made.sheet, self.folder / f"{name}.png", self._look)
+        path = save(made.sheet, self.path(name), self._look)
         self._entries.append(_entry(made, path.name, self._look))
         return path
 

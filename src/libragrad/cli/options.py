@@ -57,7 +57,7 @@ Preset: TypeAlias = Annotated[
     typer.Option(
         metavar="NAME",
         autocompletion=_presets,
-        help="The backward: libra, standard, ali-lrp …, or an ablation such as 'no attention'.",
+        help="The backward: libra, standard, attnlrp …, or an ablation such as 'no attention'.",
     ),
 ]
 

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from rich.markup import escape
 
 from libragrad.cli.delivery import Delivery
 from libragrad.cli.gallery import Skipped
 from libragrad.cli.given import file_names
-from libragrad.cli.maker import Maker, Opened
+from libragrad.cli.maker import Made, Maker, Opened
 from libragrad.cli.progress import bar
 from libragrad.cli.report import as_data
 from libragrad.cli.screen import answer, say
 from libragrad.data.record import Record
-from libragrad.errors import DataError, PictureError
+from libragrad.errors import DataError, InputError, PictureError
 
 __all__ = ["run"]
 
@@ -78,11 +79,19 @@ class _Work:
     def do(self, records: Sequence[Record], advance: Callable[[], None]) -> None:
         """Explain the readable ones of these together, and deliver them one by one."""
         opened = list(self._opened(records, advance))
-        for made in self.maker.make(opened) if opened else ():
+        for made in self._made(opened) if opened else ():
             path = self.delivery.take(made, self.names[made.record.id])
             file = None if path is None else str(path)
             self.done.append(as_data(made, file, values=self.values))
             advance()
+
+    def _made(self, opened: Sequence[Opened]) -> list[Made]:
+        try:
+            return self.maker.make(opened)
+        except torch.OutOfMemoryError as error:
+            raise InputError(
+                f"{self.maker.device} has too little memory for this: take a smaller --batch-size"
+            ) from error
 
     def _opened(self, records: Sequence[Record], advance: Callable[[], None]) -> Iterator[Opened]:
         for record in records:
