@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from libragrad.errors import ResultsError
-from libragrad.evaluation import Cell, Deletion, Recipe, Row, Score, TableSpec, plot, table
+from libragrad.evaluation import Cell, Deletion, Recipe, Row, Score, TableSpec, layouts, plot, table
 from libragrad.evaluation.entry import Entry
 from libragrad.evaluation.formats import FORMATS
 from libragrad.evaluation.layout import Layout, Line
@@ -201,6 +201,22 @@ def test_every_metric_has_its_measurement(metric):
     wanted = {"mif": "deletion", "lif": "deletion", "srg": "deletion"}.get(metric[:3])
     wanted = wanted or ("completeness" if "completeness" in metric else "segmentation")
     assert Score(metric).measurement == wanted
+
+
+def test_maps_of_a_target_are_held_against_its_labels(tmp_path):
+    """Each column of a table with both targets is that of a table with its target alone."""
+    spec = TableSpec("Both", (Score("mif_accuracy", "label"), Score("mif_accuracy", "predicted")))
+    both = [replace(cell, target=t) for cell in small().cells for t in ("label", "predicted")]
+    go(tmp_path / "both", recipe=replace(small(), cells=tuple(both), tables=(spec,)))
+    (together,) = layouts(tmp_path / "both")
+    for place, target in enumerate(("label", "predicted")):
+        cells = tuple(cell for cell in both if cell.target == target)
+        alone = replace(spec, scores=(spec.scores[place],))
+        go(tmp_path / target, recipe=replace(small(), cells=cells, tables=(alone,)))
+        (single,) = layouts(tmp_path / target)
+        for line, other in zip(together.lines, single.lines, strict=True):
+            assert line.entries[place] == other.entries[0]
+    assert together.lines[2].entries[0].ours != together.lines[2].entries[1].ours
 
 
 def test_a_cell_without_any_result_has_none_in_the_table(tmp_path):

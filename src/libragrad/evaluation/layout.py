@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from libragrad.errors import RecipeError
@@ -75,13 +75,12 @@ def _one(
     cells = [cell for cell in cells if cell.metric in wanted]
     values = dict.fromkeys(getattr(cell, spec.across) if spec.across else None for cell in cells)
     columns = [_Column(value, score) for value in values for score in spec.scores]
+    targets = {cell.target for cell in cells if cell.metric == "deletion"}
     rows: dict[tuple[str | int, ...], dict[_Column, Cell]] = {}
     for cell in cells:
         row = rows.setdefault(_row_key(cell, spec), {})
         for column in columns:
-            if column.score.measurement == cell.metric and (
-                column.value is None or column.value == getattr(cell, spec.across or "model")
-            ):
+            if _belongs(cell, column, spec, targets):
                 if column in row:
                     raise RecipeError(
                         f"table {spec.title!r} has one place for {row[column]} and {cell}; tell "
@@ -101,6 +100,22 @@ def _one(
     heads = tuple(_head(column, spec) for column in columns)
     lines = tuple(Line(n, tuple(entries)) for n, entries in zip(names, grid, strict=True))
     return Layout(spec.title, heads, lines, (*_notes(cells, measured, grid), uncertainty.summary))
+
+
+def _belongs(cell: Cell, column: _Column, spec: TableSpec, targets: Set[str]) -> bool:
+    """Whether the cell is measured for that column.
+
+    Where maps of both targets were deleted by, those of the label are held against the label and
+    those of the predicted class against the predicted class, as in the paper.
+    """
+    score = column.score
+    if score.measurement != cell.metric:
+        return False
+    if spec.across and column.value != getattr(cell, spec.across):
+        return False
+    told_apart = "target" in (spec.across, spec.split)
+    free = told_apart or score.measurement != "deletion" or score.labels not in targets
+    return free or cell.target == score.labels
 
 
 def _row_key(cell: Cell, spec: TableSpec) -> tuple[str | int, ...]:
