@@ -27,7 +27,7 @@ types: $(READY) ## types: mypy, strict
 	@$(BIN)/python -m mypy
 
 docs: $(READY) ## the documents as a site in site/; a broken link is an error
-	@$(BIN)/python -m mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 bench: $(PEERS) ## time and memory beside other libraries, written to docs/performance.md
 	@$(BIN)/python -m benchmarks
