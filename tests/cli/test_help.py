@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -65,6 +66,18 @@ def test_the_module_is_the_command_too():
         [sys.executable, "-m", "libragrad", "--version"], capture_output=True, text=True, check=True
     )
     assert run.stdout == f"libragrad {version('libragrad')}\n"
+
+
+def test_a_terminal_without_unicode_gets_question_marks():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(
+        [sys.executable, "-m", "libragrad", "evaluate", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert "Measure the cells of a recipe: models ? data sets ? methods ? metrics." in run.stdout
 
 
 def test_the_console_script_is_that_command():

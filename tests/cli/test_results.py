@@ -64,6 +64,17 @@ def test_a_row_without_a_result_exits_1(results, tmp_path):
     assert "is no picture that can be read here" in failure["cause"]
 
 
+def test_ctrl_c_says_how_to_go_on(results, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("libragrad.evaluation.run", stopped)
+    result = cli(*results[1])
+    assert result.exit_code == 130
+    assert result.stderr == "stopped: the same line again goes on from here\n"
+    assert result.stdout == ""
+
+
 def test_the_table_is_that_of_the_library(results, tmp_path):
     out = results[2]
     assert done("table", out) == f"{table(out)}\n"

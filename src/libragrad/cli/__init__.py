@@ -6,12 +6,16 @@ Nothing here imports PyTorch before a verb has work for it, so that `--help` com
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run `libragrad`: what the console script calls."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal may not know Σ
     try:
         from libragrad.cli.application import application
     except ModuleNotFoundError as absent:

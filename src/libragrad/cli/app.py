@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -39,6 +38,7 @@ def app(
             "the page needs the package gradio, which is not installed; "
             "run: pip install 'libragrad[app]'"
         )
+    from libragrad.app import serve
     from libragrad.cli.choices import find_device
     from libragrad.cli.screen import answer
     from libragrad.cli.subject import load_on, sees
@@ -50,4 +50,4 @@ def app(
         answer({"address": address})
     else:
         typer.echo(f"{address}   (Ctrl-C ends it)")
-    import_module("libragrad.app").serve(loaded, host=host, port=port)
+    serve(loaded, host=host, port=port)

@@ -70,7 +70,7 @@ def evaluate(
       libragrad table results --paper
     """
     from libragrad.cli.choices import find_device
-    from libragrad.cli.screen import answer
+    from libragrad.cli.screen import answer, say
     from libragrad.evaluation import KNOWN, LibraryBench, load_recipe, run
 
     bench = LibraryBench(
@@ -78,17 +78,21 @@ def evaluate(
         {name: Path(path) for name, path in _pairs(weights, "--weights")},
         allow_pickle,
     )
-    report = run(
-        load_recipe(recipe, KNOWN),
-        out,
-        bench,
-        device=str(find_device(device)),
-        workers=workers,
-        limit=limit,
-        batch_size=batch_size,
-        ray=ray,
-        retry_failed=retry_failed,
-    )
+    try:
+        report = run(
+            load_recipe(recipe, KNOWN),
+            out,
+            bench,
+            device=str(find_device(device)),
+            workers=workers,
+            limit=limit,
+            batch_size=batch_size,
+            ray=ray,
+            retry_failed=retry_failed,
+        )
+    except KeyboardInterrupt as stopped:
+        say("stopped: the same line again goes on from here")
+        raise typer.Exit(130) from stopped
     if as_json:
         from dataclasses import asdict
 

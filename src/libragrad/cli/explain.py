@@ -74,7 +74,7 @@ def explain(
         int | None, typer.Option(min=1, metavar="N", help="Steps of the path, or noisy samples.")
     ] = None,
     output: Annotated[
-        Literal["logit", "probability", "contrastive"],
+        Literal["logit", "probability", "sigmoid", "contrastive"],
         typer.Option(help="Which number of the class is explained."),
     ] = "logit",
     level: Annotated[
@@ -158,7 +158,7 @@ def explain(
         backward,
         compare,
         deletion,
-        "probability" if output == "probability" else "logit",
+        "probability" if output in ("probability", "sigmoid") else "logit",
         {
             "path": find_path(path, steps),
             "output": output,
