@@ -118,8 +118,8 @@ def test_the_accuracy_is_the_cards(model, data):
 
 def test_the_accuracy_is_good_enough_to_judge_a_method_by(model, data):
     measured = mosaic.measure(model, data)
-    assert measured.right.mean() >= 0.9
-    assert measured.precision.mean() >= 0.9
+    assert measured.right.mean() >= 0.85
+    assert measured.precision.mean() >= 0.85
 
 
 def test_accuracy_where_it_is_known():

@@ -1,11 +1,13 @@
 """What the shipped data and weights were made with: the same seed gives the same thing."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from libragrad.models.mosaic import MosaicViT
 
@@ -69,9 +71,9 @@ def test_a_missing_data_set_says_how_to_get_it(make, tmp_path):
         make.read_fashion(tmp_path / "nowhere", "train")
 
 
-@pytest.mark.parametrize("index", [0, 1, 2])
-def test_each_stage_keeps_cls_and_its_share_of_patches(training, index):
-    stage = training.STAGES[index]
+@pytest.mark.parametrize(("number", "index"), [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)])
+def test_each_stage_keeps_cls_and_its_share_of_patches(training, number, index):
+    stage = training.ROUNDS[number][index]
     keep = training.visible(np.random.default_rng(0), stage, 16)
     patches = (64 if stage.alone else 256) * stage.share
     assert keep.shape == (stage.count, 4 if stage.alone else 1, 1 + patches)
@@ -102,21 +104,56 @@ def test_all_tokens_are_the_plain_forward_pass(make, training):
         assert torch.allclose(training.forward(model, parts, keep), model(pictures), atol=1e-5)
 
 
+def test_a_patch_is_asked_what_its_own_cell_holds(make, training):
+    parts = make.training_batch((0,), GARMENTS, CLASSES, 6, 0.3)
+    for stage in (training.ROUNDS[0][0], training.ROUNDS[0][1]):
+        keep = training.visible(np.random.default_rng(0), replace(stage, count=6), 16)
+        truth = training.patch_truth(parts, keep, 16).unflatten(0, keep.shape[:2])
+        for mosaic, group, patch in np.ndindex(6, keep.shape[1], keep.shape[2] - 1):
+            row, column = divmod(int(keep[mosaic, group, patch + 1]) - 1, 16)
+            label = parts.cells[mosaic, row // 8, column // 8]
+            found = truth[mosaic, group, patch].nonzero().flatten().tolist()
+            assert found == ([] if label == -1 else [label])
+
+
+def test_the_answer_of_cls_is_the_models_but_for_bfloat16(make, training):
+    stage = training.ROUNDS[1][1]
+    parts = make.training_batch((0,), GARMENTS, CLASSES, stage.count, 0.1)
+    keep = training.visible(np.random.default_rng(0), stage, 16)
+    model = MosaicViT().eval()
+    with torch.no_grad():
+        every, plain = training.answers(model, parts, keep), training.forward(model, parts, keep)
+        loss, logits, truth = training.losses(model, parts, keep, stage)
+    assert every.shape == (16, 257, 10)
+    assert torch.allclose(every[:, 0], plain, atol=0.01)
+    assert plain.std() > 0.1
+    own = every[:, 1:]
+    expected = F.binary_cross_entropy_with_logits(every[:, 0], truth)
+    expected += F.binary_cross_entropy_with_logits(own, training.patch_truth(parts, keep, 16))
+    assert torch.allclose(loss, expected)
+    assert torch.equal(logits, every[:, 0])
+
+
 def test_the_learning_rate_rises_then_falls_to_nothing(training):
     rates = [training.learning_rate(done, 1.0) for done in (0.0, 0.02, 0.04, 0.52, 1.0)]
     assert rates == pytest.approx([0, 0.5, 1, 0.5, 0])
 
 
 def test_a_seed_gives_one_model(training, capsys):
-    stages = (
-        training.Stage("cells", steps=2, count=2, share=0.5, alone=True),
-        training.Stage("whole", steps=1, count=2, share=1.0, alone=False),
+    rounds = (
+        (
+            training.Stage("cells", steps=2, count=2, share=0.5, alone=True),
+            training.Stage("whole", steps=1, count=2, share=1.0, alone=False),
+        ),
+        (training.Stage("half", steps=2, count=2, share=0.5, alone=False, patches=1.0),),
     )
     caller = torch.get_rng_state()
     first, again, other = (
-        training.train(seed, GARMENTS, CLASSES, stages).state_dict() for seed in (0, 0, 1)
+        training.train(seed, GARMENTS, CLASSES, rounds).state_dict() for seed in (0, 0, 1)
     )
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first["head.weight"], other["head.weight"])
-    assert "step 3/3  whole: loss" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "step 3/3  whole: loss" in printed
+    assert "step 2/2  half: loss" in printed
     assert torch.equal(torch.get_rng_state(), caller)

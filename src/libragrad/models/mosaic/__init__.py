@@ -5,7 +5,7 @@ attribution map lies on its cell. Everything is in the package: no network, no m
 
 >>> model, data = load(), mosaic_images()
 >>> logits = model(preprocess(data.images[0]))[0]
->>> sorted(LABELS[c] for c in logits.topk(4).indices) == sorted(data.names(0))
+>>> LABELS[logits.argmax()] in data.names(0)
 True
 >>> int(data.cell_mask(0, data.cells[0, 1, 1]).nonzero()[0].min())  # its first row of pixels
 32
