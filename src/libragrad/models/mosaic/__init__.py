@@ -4,10 +4,10 @@ Each picture holds four garments of four classes, one a cell; asked for one of t
 attribution map lies on its cell. Everything is in the package: no network, no model hub.
 
 >>> model, data = load(), mosaic_images()
->>> logits = model(preprocess(data.images[0]))[0]
->>> LABELS[logits.argmax()] in data.names(0)
+>>> logits = model(preprocess(data.images[13]))[0]
+>>> sorted(LABELS[c] for c in logits.topk(4).indices) == sorted(data.names(13))
 True
->>> int(data.cell_mask(0, data.cells[0, 1, 1]).nonzero()[0].min())  # its first row of pixels
+>>> int(data.cell_mask(13, data.cells[13, 1, 1]).nonzero()[0].min())  # its first row of pixels
 32
 """
 
