@@ -149,7 +149,7 @@ def _summed(plan: Plan, watch: Watch, observer: Observer, points: list[int]) -> 
     w = [float(weights[k]) if k in points else 0.0 for k in watch.points.tolist()]
     accounted = observer.accounted()
     tokens, rest = observer.result()
-    weight = torch.tensor(w).to(tokens)
+    weight = torch.tensor(w, dtype=torch.float64).to(tokens)
     by_point = (x.unflatten(0, (len(w), -1)) for x in (tokens, rest, accounted))
     return Sum(*(torch.tensordot(weight, x, dims=1) for x in by_point))
 
