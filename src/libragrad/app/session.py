@@ -1,0 +1,51 @@
+"""What one visitor has: a picture, what was asked of it, and the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from libragrad.app.comparison import Comparison, Question
+from libragrad.app.studio import Seen, Witness
+from libragrad.errors import InputError
+from libragrad.masking import Unmasked
+
+__all__ = ["Session"]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One visitor's picture and answers; every event makes a new one."""
+
+    seen: Seen
+    witness: Witness
+    whole: Unmasked
+    """The model's answer to the whole picture."""
+    question: Question | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    deleted: tuple[int, ...] = ()
+    """The patches that were clicked away, numbered along the grid."""
+    rest: Tensor | None = None
+    """The logits without them, (1, classes)."""
+
+    @classmethod
+    def begin(cls, seen: Seen, witness: Witness) -> Session:
+        """Ask the model what it sees."""
+        with torch.no_grad():
+            return cls(seen, witness, witness.masker.unmasked(seen.x))
+
+    def without(self, patches: list[int]) -> Session:
+        """Delete these patches and no others, and ask again."""
+        masker = self.witness.masker
+        wrong = [p for p in patches if type(p) is not int or not 0 <= p < masker.patches]
+        if wrong:
+            raise InputError(f"patches are numbers from 0 to {masker.patches - 1}; got {wrong[:3]}")
+        deleted = tuple(sorted(set(patches)))
+        if not deleted:
+            return replace(self, deleted=(), rest=None)
+        kept = [p for p in range(masker.patches) if p not in set(deleted)]
+        with torch.no_grad():
+            rest = masker.predict(self.whole, torch.tensor([kept], device=self.seen.x.device))
+        return replace(self, deleted=deleted, rest=rest)
