@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from benchmarks import machine, memory, methods, overhead, speed
 from benchmarks.goals import goals
 from benchmarks.memory import Memory
@@ -23,6 +25,7 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="rounds a workload (default 7)")
+    parser.add_argument("--threads", type=int, help="of PyTorch (default: its own choice)")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -88,6 +91,8 @@ def main(arguments: Sequence[str]) -> int:
     declare_missing_operators()
     warnings.simplefilter("ignore")
     chosen = options(arguments)
+    if chosen.threads:
+        torch.set_num_threads(chosen.threads)
     speeds, maps, burdens = timed(chosen), attributed(chosen), burdened(chosen)
     memories = remembered(chosen)
     judged = goals(speeds, memories, burdens, maps)

@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Protocol
 
 from torch import Tensor
@@ -60,12 +60,15 @@ class Local:
     note: str = ""
 
     def seconds(self, repeats: int) -> float:
-        """Time one call, as the mean over `repeats`."""
+        """Time one call, as the mean over `repeats`.
+
+        Processor time: who else runs on the machine, or waits for it, does not count.
+        """
         gc.collect()
-        start = perf_counter()
+        start = process_time()
         for _ in range(repeats):
             self.call()
-        return (perf_counter() - start) / repeats
+        return (process_time() - start) / repeats
 
     def saved(self) -> int:
         """Count the bytes that one call saves for its backward, parameters excluded."""

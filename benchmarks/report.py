@@ -14,9 +14,10 @@ _MIB = 2**20
 _INTRODUCTION = """\
 One run, round-robin: in each round every contender runs once, and its time is divided by that of
 the no-grad forward of the same round. The tables give the median over the rounds and, in brackets,
-the smallest and the largest. Models have random weights. *Saved* counts the storages that autograd
-keeps for the backward, each once, parameters excluded. The *limit* is computed from the
-floating-point operations: forward + input gradients of the linear layers + half of attention."""
+the smallest and the largest. Times are processor time, summed over the threads. Models have random
+weights. *Saved* counts the storages that autograd keeps for the backward, each once, parameters
+excluded. The *limit* is computed from the floating-point operations: forward + input gradients of
+the linear layers + half of attention."""
 
 
 def page(

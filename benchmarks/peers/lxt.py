@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
+import torch
 from torch import nn
 
 from benchmarks.contender import Contender, Local, Unavailable
@@ -64,7 +65,8 @@ def efficient(name: str, workload: Workload) -> Contender:
         raise Unavailable("left out at this length")
     here, there = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_serve, args=(there, workload.key), daemon=True)
+    arguments = (there, workload.key, torch.get_num_threads())
+    process = context.Process(target=_serve, args=arguments, daemon=True)
     process.start()
     there.close()
     try:
@@ -78,7 +80,8 @@ def efficient(name: str, workload: Workload) -> Contender:
     return Lockstep(name, note, process, here)
 
 
-def _serve(connection: Connection, key: str) -> None:
+def _serve(connection: Connection, key: str, threads: int) -> None:
+    torch.set_num_threads(threads)
     try:
         contender = _contender(key)
         contender.call()
