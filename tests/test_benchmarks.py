@@ -184,7 +184,8 @@ def test_the_page():
     speed = Speed("vit-t", "`vit`, batch 4", "image", 4, 0.0123, 1.975, 3, rows)
     memory = Memory("d", "decoder", LIBRA.name, 2**20, 2**21, 2**19, 1000, "aten.mm", 4096)
     cost = Overhead("ViT-T", True, 0.01, Times("forward", [1.1]))
-    text = page("python -m benchmarks", ["2 cores"], [speed], [memory], [cost], None, goals([], [], []))
+    none = goals([], [], [])
+    text = page("python -m benchmarks", ["2 cores"], [speed], [memory], [cost], None, none)
     assert "```\npython -m benchmarks\n```\n\n* 2 cores\n" in text
     assert "### `vit`, batch 4\n\nForward 12 ms, 3 rounds, limit 1.98 × forward." in text
     assert "| LibraGrad, input gradient | 1.80 (1.70–1.90) | 2.0 |  |" in text

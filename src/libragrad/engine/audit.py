@@ -143,12 +143,12 @@ def _backward(y: Tensor, model: nn.Module, context: balanced) -> None:
     backward() and not grad(), which reentrant checkpoints refuse. Parameters are constants to every
     operation that was seen; one inside an opaque region gets its old gradient back.
     """
-    before = [(p, p.grad) for p in model.parameters()] if isinstance(model, nn.Module) else []
+    before = [(p, p.grad) for p in model.parameters()]
     for p, _ in before:
         p.grad = None
     try:
         with context:
-            y.backward()  # type: ignore[no-untyped-call]
+            y.backward()
     finally:
         for p, grad in before:
             p.grad = grad

@@ -233,7 +233,7 @@ class BalancedMode(TorchFunctionMode):
     def _first_seen(self, x: Tensor) -> None:
         """An unmarked tensor with a history: made before this mode, or where it cannot look."""
         node = x.grad_fn
-        if node is None or node._sequence_nr() < self._born or node.name() in _TRANSPARENT:  # type: ignore[attr-defined]
+        if node is None or node._sequence_nr() < self._born or node.name() in _TRANSPARENT:
             return
         mark(x, Status.VALUE)
         if self.listener is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import NamedTuple
 
 from torch import nn
@@ -29,7 +30,7 @@ class Places:
 
     def here(self, operation: str) -> Place:
         """Return the place of the operation that is running now."""
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
             # Only methods can be a module's; looking into every frame's locals would be slow.
@@ -37,5 +38,5 @@ class Places:
                 path = self._paths.get(id(frame.f_locals["self"]))
                 if path is not None:
                     return Place(operation, path)
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return Place(operation, "")

@@ -16,7 +16,7 @@ class _Scale(torch.autograd.Function):
         return x.detach()
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
         return g * ctx.factor, None
 

@@ -40,7 +40,7 @@ class _ByItsGate(torch.autograd.Function):
         return f(x)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
         """Multiply by the gate."""
         (x,) = ctx.saved_tensors

@@ -123,7 +123,7 @@ class _ToValuesAlone(torch.autograd.Function):
         return out
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         q, k, mask, lse = ctx.saved_tensors
         return None, None, transposed_attention(q, k, g, mask, lse, ctx.causal, ctx.factor), *_NONE

@@ -116,4 +116,5 @@ def substitute(tree: Any, replacements: dict[int, Tensor]) -> Any:
 
 def name_of_rule(rule: Rule) -> str:
     """Return a rule's name as tables show it."""
-    return inspect.unwrap(rule).__name__.strip("_").replace("_", " ")
+    name: str = inspect.unwrap(rule).__name__
+    return name.strip("_").replace("_", " ")

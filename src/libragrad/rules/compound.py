@@ -35,7 +35,8 @@ def written_out(formula: Callable[..., Tensors]) -> Callable[[Call], Outcome]:
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Σ x₁ x₂ / (‖x₁‖ ‖x₂‖): a product over a denominator."""
     norms = x1.norm(dim=dim, keepdim=True).clamp_min(eps), x2.norm(dim=dim, keepdim=True)
-    return ((x1 / norms[0]) * (x2 / norms[1].clamp_min(eps))).sum(dim)
+    y: Tensor = ((x1 / norms[0]) * (x2 / norms[1].clamp_min(eps))).sum(dim)
+    return y
 
 
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -61,7 +62,8 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *_: Any, **__: Any) -> Tensor:
     """Return ‖x₁ − x₂‖ₚ, which is 1-homogeneous."""
-    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p=p, dim=-1)
+    y: Tensor = (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p=p, dim=-1)
+    return y
 
 
 def mse_loss(input: Tensor, target: Tensor, *_: Any, reduction: str = "mean", **__: Any) -> Tensor:

@@ -30,7 +30,7 @@ class FrozenLinear(torch.autograd.Function):
         return constant(run())  # of a batch of rows it is a view, which a model could not change
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
         """Return g W, over the columns of g that are not zero throughout."""
         (weight,) = ctx.saved_tensors

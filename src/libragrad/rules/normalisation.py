@@ -44,7 +44,7 @@ class _Centred(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None, None]:
         """Center and scale the gradient."""
         rstd, gamma = ctx.saved_tensors
@@ -181,7 +181,8 @@ def _running(
 
     def b() -> Tensor:
         shift = mean * slope
-        return -shift if beta is None else beta - shift
+        y: Tensor = -shift if beta is None else beta - shift
+        return y
 
     return Outcome(_Centred.apply(x, f, None, None, ()), bias=b)
 

@@ -39,7 +39,7 @@ class _BySlope(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
         """Multiply by the slope."""
         (slope,) = ctx.saved_tensors
