@@ -191,7 +191,7 @@ CASES: dict[str, Case] = {
         "no profile 'papers'; it can be 'library' or 'paper'",
     ),
     "the name of a preset": (
-        lambda: explain(vit(), pictures(), 0, preset="Libra"),  # type: ignore[arg-type]
+        lambda: explain(vit(), pictures(), 0, preset="Libra"),  # type: ignore[call-overload]
         PresetError,
         "preset='Libra' is no preset: give one such as libragrad.LIBRA, or libragrad.PRESETS[name]",
     ),

@@ -49,7 +49,7 @@ def test_libra_fullgrad_is_complete_and_a_batch_is_its_pictures(name: str) -> No
 @pytest.mark.parametrize("preset", [STANDARD, ALI_LRP], ids=lambda p: p.name)
 def test_other_presets_are_not_complete_and_say_so(preset: object) -> None:
     model, x = THE_PAPERS["ViT"].build(), pictures(2, 64, 64)
-    e = Explainer(model).explain(x, 1, method="fullgrad", preset=preset)  # type: ignore[arg-type]
+    e = Explainer(model).explain(x, 1, method="fullgrad", preset=preset)  # type: ignore[call-overload]
     assert off(e) > 1e-3
     gap = e.output - e.map.flatten(1).sum(1) - e.unattributed
     assert agrees(e.completeness_error, gap)

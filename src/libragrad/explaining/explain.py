@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from torch import Tensor, nn
 
 from libragrad.explaining.batch import Given
 from libragrad.explaining.explainer import Explainer
+from libragrad.explaining.explanation import Explanation, Explanations
+from libragrad.explaining.options import ModelOptions
 from libragrad.methods.method import Method, Profile
 from libragrad.paths import Path
 from libragrad.presets import LIBRA, Preset
 from libragrad.targets import Contrastive, Output, Target
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+@overload
+def explain(
+    model: nn.Module, inputs: Given, target: Target = None, **options: Unpack[ModelOptions]
+) -> Explanation: ...
+@overload
+def explain(
+    model: nn.Module,
+    inputs: Given,
+    target: Target = None,
+    *,
+    methods: Sequence[str | Method],
+    targets: Sequence[Target] | None = None,
+    **options: Unpack[ModelOptions],
+) -> Explanations: ...
+@overload
+def explain(
+    model: nn.Module,
+    inputs: Given,
+    target: Target = None,
+    *,
+    targets: Sequence[Target],
+    **options: Unpack[ModelOptions],
+) -> Explanations: ...
 def explain(
     model: nn.Module,
     inputs: Given,
@@ -34,7 +62,7 @@ def explain(
     seed: int = 0,
     labels: Sequence[str] | None = None,
     **found: Any,
-) -> Any:
+) -> Explanation | Explanations:
     """Explain why a model answered as it did: an `Explanation` with a map for each input.
 
     The model stays as it is, and its output too; see `libragrad.balanced`. Attribution is an
@@ -70,7 +98,8 @@ def explain(
     >>> len(e), e[0].name, e[1].name
     (8, 'Libra FullGrad', 'Libra GenAtt')
     """
-    return Explainer(model, labels=labels, **found).explain(
+    ask: Any = Explainer(model, labels=labels, **found).explain  # whichever form was asked for
+    answer: Explanation | Explanations = ask(
         inputs,
         target,
         method=method,
@@ -86,3 +115,4 @@ def explain(
         pictures=pictures,
         seed=seed,
     )
+    return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from torch import Tensor, nn
 
@@ -12,6 +12,7 @@ from libragrad.engine.inputs import original
 from libragrad.errors import InputError, PresetError
 from libragrad.explaining.batch import Batch, Given
 from libragrad.explaining.explanation import Explanation, Explanations, joined
+from libragrad.explaining.options import Options
 from libragrad.explaining.refusal import refusals
 from libragrad.explaining.request import Request
 from libragrad.geometry.discover import discover
@@ -22,6 +23,9 @@ from libragrad.observation.placing import Placing
 from libragrad.paths import Integrated, Path, Point
 from libragrad.presets import LIBRA, PRESETS, Preset
 from libragrad.targets import Contrastive, Output, Target, prompted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -68,6 +72,29 @@ class Explainer:
             self._geometries[shapes] = discover(self.model, batch.given(), **self._found)
         return self._geometries[shapes]
 
+    @overload
+    def explain(
+        self, inputs: Given, target: Target = None, **options: Unpack[Options]
+    ) -> Explanation: ...
+    @overload
+    def explain(
+        self,
+        inputs: Given,
+        target: Target = None,
+        *,
+        methods: Sequence[str | Method],
+        targets: Sequence[Target] | None = None,
+        **options: Unpack[Options],
+    ) -> Explanations: ...
+    @overload
+    def explain(
+        self,
+        inputs: Given,
+        target: Target = None,
+        *,
+        targets: Sequence[Target],
+        **options: Unpack[Options],
+    ) -> Explanations: ...
     def explain(
         self,
         inputs: Given,
@@ -85,7 +112,7 @@ class Explainer:
         checkpoint: bool = False,
         pictures: Tensor | None = None,
         seed: int = 0,
-    ) -> Any:
+    ) -> Explanation | Explanations:
         """Explain a batch; `libragrad.explain` says what each argument is."""
         asked = [method_of(m) for m in ([method] if methods is None else methods)]
         specs = [target] if targets is None else list(targets)
