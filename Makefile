@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs bench conformance clean
+.PHONY: help demo test lint types docs pictures bench conformance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,7 +27,11 @@ types: $(READY) ## types: mypy, strict
 	@$(BIN)/python -m mypy
 
 docs: $(READY) ## the documents as a site in site/; a broken link is an error
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+pictures: $(READY) ## the pictures of the documents, drawn anew by the library
+	@$(BIN)/python -m docs.pictures
+	@$(BIN)/python -m docs.figures
 
 bench: $(PEERS) ## time and memory beside other libraries, written to docs/performance.md
 	@$(BIN)/python -m benchmarks

@@ -16,15 +16,6 @@ import libragrad
 ROOT = Path(__file__).parents[1]
 
 
-def python_blocks(page: str) -> list[str]:
-    """The fenced Python blocks of a Markdown page, each at its own line number."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [
-        "\n" * (text[: block.start(1)].count("\n")) + block[1]
-        for block in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    ]
-
-
 def public_members(name: str) -> list[str]:
     """`name` and, if it is a class of ours, its public methods and properties."""
     member = getattr(libragrad, name)
@@ -57,15 +48,6 @@ def test_the_surface_is_documented(name):
         for part in path.split("."):
             member = getattr(member, part)
         assert inspect.getdoc(member), f"libragrad.{path} has no docstring: say what it is."
-
-
-def test_the_readme_runs(capsys):
-    blocks = python_blocks("README.md")
-    assert blocks, "README.md has no Python block: the pattern or the page is wrong."
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, str(ROOT / "README.md"), "exec"), names)
-    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
