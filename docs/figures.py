@@ -150,7 +150,7 @@ def account() -> None:
             panels[0].bar(x + 0.2 * (k - 1), amount, 0.2, color=colour, label=part if x else None)
         panels[0].hlines(audit.output, x - 0.35, x + 0.35, color=INK, lw=1.4)
         if preset is STANDARD:
-            leaks = dict(list(audit.by_operation().items())[:5])
+            leaks = dict(list(audit.by_operation().items())[:3])
     panels[0].axhline(0, color="#bbbbbb", lw=0.6, zorder=0)
     panels[0].set_xticks([0, 1], ["plain gradient", "LibraGrad"])
     panels[0].set_ylabel("logit (line: the output)")

@@ -50,14 +50,14 @@ def refreshed(text: str) -> str:
 
 
 def markdown(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    r"""Return a table; a bar within a cell is no border.
+    """Return a table. A bar within a cell would be a border: it is replaced by its twin U+2223.
 
-    >>> print(markdown(["a", "b"], [["|x|", "y"]]))
+    >>> print(markdown(["a", "b"], [["‖h‖", "|h|"]]))
     | a | b |
     |---|---|
-    | \|x\| | y |
+    | ‖h‖ | ∣h∣ |
     """
-    cells = [list(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    cells = [list(head), *([cell.replace("|", "\u2223") for cell in row] for row in rows)]
     lines = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([lines[0], "|---" * len(cells[0]) + "|", *lines[1:]])
 
