@@ -2,7 +2,7 @@
 
 DecompX carries a vector for each pair of tokens through the network. Where every operation is
 linear in the tokens once attention, σ and gates are constant, the part of y that it gives to token
-t is Σ_c h₀[t, c] ∂y/∂h₀[t, c] under the preset DECOMPX.
+t is Σ_c h₀[t, c] ∂y/∂h₀[t, c] under the preset DECOMPX. The vectors themselves: decompx_vectors.py.
 """
 
 from __future__ import annotations
