@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
 
 from conformance.case import Skipped, Subject
 from conformance.randomise import Undrawn
+from conformance.tiny import tiny
 
 CONFIGURATIONS = (
     "ViT-S-32",
@@ -51,7 +53,14 @@ CONFIGURATIONS = (
     "ViTamin-S",
     "ViTamin-S-LTT",
 )
-LENGTH = 12
+LENGTH, LONGEST = 12, 77
+HUB = {
+    "xlm-roberta": "XLMRobertaConfig",
+    "roberta": "RobertaConfig",
+    "mt5": "MT5Config",
+    "nllb": "M2M100Config",
+}
+"""The configuration class of each text model that is named by its address on the hub."""
 
 
 class Tower(nn.Module):
@@ -96,16 +105,25 @@ def build(name: str, memory: float = float("inf")) -> Subject:
 def _create(configuration: str) -> Any:
     import open_clip
 
-    with Undrawn():
+    with Undrawn(), patch("open_clip.hf_model.AutoConfig.from_pretrained", _from_hub):
         return open_clip.create_model(
             configuration, pretrained=None, pretrained_hf=False, pretrained_image=False
         )
+
+
+def _from_hub(name: str) -> Any:
+    """A tiny configuration of the text model that a tower names; its own lies on a model hub."""
+    import transformers
+
+    family = next(family for family in HUB if family in name)
+    return tiny(getattr(transformers, HUB[family]), {"max_position_embeddings": 256})
 
 
 def _tokens(clip: Any, generator: torch.Generator) -> Tensor:
     """Two random captions, the second one shorter, ended and padded as the tower expects."""
     text: Any = getattr(clip, "text", clip)
     length = int(getattr(text, "context_length", 0) or getattr(clip, "context_length", 77))
+    length = min(length, LONGEST)
     vocabulary = int(getattr(text, "vocab_size", 0) or getattr(clip, "vocab_size", 1000))
     pad = int(getattr(text, "pad_id", 0) or 0)
     tokens = torch.randint(5, vocabulary - 1, (2, length), generator=generator)
