@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def contents(explanation: Any) -> bytes:
         "model": origin.model,
         "versions": origin.versions,
         "settings": settings if isinstance(settings, dict) else settings.manifest(),
-        "layout": {"grid": layout.grid, "prefix": layout.prefix, "channel": layout.channel},
+        "layout": asdict(layout),
     }
     arrays["manifest"] = np.array(json.dumps(manifest, ensure_ascii=False))
     file = BytesIO()
@@ -77,15 +77,23 @@ def load(path: str | Path) -> Saved:
         with np.load(path, allow_pickle=False) as file:
             manifest = json.loads(str(file["manifest"]))
             tensors = {name: torch.from_numpy(file[name]) for name in file if name != "manifest"}
-        layout = manifest["layout"]
+        if manifest["format"] != _FORMAT:
+            raise InputError(f"'{path}' has the format {manifest['format']}, and this is {_FORMAT}")
+        given = manifest["layout"]
+        order = None if given["order"] is None else tuple(given["order"])
+        layout = Layout(
+            tuple(given["grid"]), given["prefix"], given["channel"], given["batch"], order
+        )
         return Saved(
             **tensors,
             labels=tuple(manifest["labels"]),
             name=manifest["name"],
-            layout=Layout(tuple(layout["grid"]), layout["prefix"], layout["channel"]),
+            layout=layout,
             origin=Origin(manifest["model"], manifest["versions"]),
             settings=manifest["settings"],
         )
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{_foreign(path)}: it has no manifest that can be read") from error
 

@@ -131,8 +131,8 @@ class Explanations(Drawn, Sequence[Explanation]):
         if len(found) == 1:
             return found[0]
         known = ", ".join(f"({item.name!r}, {item.labels[0]!r})" for item in self.items)
-        what = "none" if not found else f"{len(found)}"
-        raise InputError(f"{what} of the explanations is {key!r}; there are {known}")
+        what = "none of the explanations is" if not found else f"{len(found)} explanations are"
+        raise InputError(f"{what} {key!r}; there are {known}")
 
     def drawn(self) -> Sequence[Explanation]:
         """Return an explanation a method, with the targets of each input beside each other."""
