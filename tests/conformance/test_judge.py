@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from conformance import verdict
+from conformance import native, verdict
 from conformance.case import Skipped, Subject
 from conformance.verdict import judge
 from libragrad import LibraGradWarning
@@ -64,10 +64,10 @@ def test_a_rule_wrong_by_a_thousandth_is_a_leak_at_its_place(monkeypatch):
 
 
 def test_a_rule_that_changes_a_value_is_found(monkeypatch):
-    native = RULES["relu"]
+    rule = RULES["relu"]
 
     def off_by_a_bit(call):
-        outcome = native(call)
+        outcome = rule(call)
         outcome.value = outcome.value * (1 + 2.0**-52)
         return outcome
 
@@ -90,10 +90,10 @@ TOUCHES = {
 @pytest.mark.parametrize("what", TOUCHES)
 def test_a_touched_model_is_found(what, monkeypatch):
     model = Model()
-    native = RULES["relu"]
+    rule = RULES["relu"]
 
     def touching(call):
-        outcome = native(call)
+        outcome = rule(call)
         TOUCHES[what](model)
         return outcome
 
@@ -155,3 +155,36 @@ def test_a_skipped_case_keeps_its_reason():
 
     row = judge("tests", "a model", build)
     assert (row.verdict, row.detail) == (verdict.SKIPPED, "too large")
+
+
+class Doubling(nn.Module):
+    """Sixty residual blocks, each of which doubles what it gets, as batch norms in deep nets do."""
+
+    def __init__(self):
+        super().__init__()
+        self.norms = nn.ModuleList(nn.BatchNorm1d(6) for _ in range(60))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for norm in self.norms:
+            x = x + norm(x)
+        return x
+
+
+def test_a_deep_network_is_kept_from_exploding():
+    row = judged(Doubling())
+    assert row.verdict == verdict.OK
+    assert row.output is not None
+    assert row.output < 1e4  # without new statistics it is 2⁶⁰
+
+
+def test_a_weight_that_wants_a_gradient_may_choose_another_kernel(monkeypatch):
+    """The forward as it is, frozen, and without gradients: any of the three will do."""
+    plain = native.run
+
+    def another(model, inputs):
+        found = plain(model, inputs)
+        found.outputs = {path: z * (1 + 2.0**-50) for path, z in found.outputs.items()}
+        return found
+
+    monkeypatch.setattr(verdict, "run", another)
+    assert judged(Model()).verdict == verdict.OK
