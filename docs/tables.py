@@ -164,9 +164,9 @@ def _conformance() -> str:
 
 
 def _verbs() -> str:
-    """The help of each verb of the command line, as it is printed on 88 columns."""
+    """The help of each verb of the command line, as it is printed on 80 columns."""
     names = [command.callback.__name__ for command in application.registered_commands]  # type: ignore[union-attr]
-    plain = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1", "TERM": "dumb"}
+    plain = {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1", "TERM": "dumb"}
     pages = []
     for name in names:
         said = CliRunner().invoke(application, [name, "--help"], prog_name="libragrad", env=plain)
