@@ -21,9 +21,16 @@ def off(e: Explanation) -> float:
 
 
 def logits(model: torch.nn.Module, x: Tensor) -> Tensor:
-    z = model(x)  # with gradients: without, PyTorch's attention module takes another kernel
+    z = model(x)
     found: Tensor = z if isinstance(z, Tensor) else z.logits
     return found.detach()
+
+
+def is_the_models_own(y: Tensor, model: torch.nn.Module, x: Tensor) -> bool:
+    """Bit for bit, as the model answers with or without gradients: PyTorch's kernels differ."""
+    with torch.no_grad():
+        plain = logits(model, x)
+    return any(torch.equal(y, z[:, 1]) for z in (plain, logits(model, x)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -32,7 +39,7 @@ def test_libra_fullgrad_is_complete_and_a_batch_is_its_pictures(name: str) -> No
     explainer = Explainer(model)
     both = ["fullgrad", "fullgrad+"]
     e, plus = explainer.explain(x, 1, methods=both)
-    assert torch.equal(e.output, logits(model, x)[:, 1])
+    assert is_the_models_own(e.output, model, x)
     assert off(e) < 1e-9
     assert float(e.completeness.max()) < 1e-9
     pixels = explainer.explain(x, 1, method="fullgrad", level="pixels")
