@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from docs.doctests import fenced
+from docs.site import on_post_build, on_post_page
 from docs.tables import TABLES, on_page_markdown, refreshed
 
 ROOT = Path(__file__).parents[2]
@@ -93,4 +95,21 @@ def test_the_index_for_programs_names_pages_that_exist():
     targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "llms.txt").read_text())
     assert targets
     for target in targets:
-        assert (ROOT / "docs" / target).is_file(), f"llms.txt names {target}"
+        source = f"{target.removesuffix('/')}.md" if target.endswith("/") else target
+        assert (ROOT / "docs" / source).is_file(), f"llms.txt names {target}"
+
+
+def test_a_page_that_loads_from_another_host_is_refused():
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="a.md"))
+    harmless = '<a href="https://example.org">x</a><img src="b.svg"><script src="c.js"></script>'
+    assert on_post_page(harmless, page) == harmless
+    with pytest.raises(ValueError, match=r"^a\.md loads from another host"):
+        on_post_page('<script async src="https://example.org/x.js"></script>', page)
+
+
+def test_the_site_holds_the_pages_as_text_with_their_tables(tmp_path):
+    (tmp_path / "docs" / "deep").mkdir(parents=True)
+    (tmp_path / "docs" / "deep" / "a.md").write_text("<!-- table: masks -->\n")
+    site = tmp_path / "site"
+    on_post_build(SimpleNamespace(docs_dir=tmp_path / "docs", site_dir=site))
+    assert "| `drop` |" in (site / "deep" / "a.md").read_text()
