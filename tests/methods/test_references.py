@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.reference.methods import NEEDS_ATTENTION, PAPER, REFERENCE, genatt_by
 from tests.reference.tiny_turned import TurnedViT
 from tests.reference.tiny_vit import TinyViT
 from tests.reference.tiny_without_attention import TinyCNN, TinyMixer
+from tests.reference.transcript import Transcript
 
 FORMS: dict[str, Callable[[], nn.Module]] = {
     "CLS": TinyViT,
@@ -62,6 +64,27 @@ def test_every_method_equals_its_reference(form: str, preset: Any, profile: str)
         prefix = tokens[:, : e.layout.prefix].sum(1)
         assert agrees(e.unattributed, rest + prefix), key
         assert torch.equal(e.map.flatten(1), e.tokens[:, e.layout.prefix :]), key
+
+
+def later(t: Transcript, level: int) -> Transcript:
+    """The same run as if it had begun where block `level` begins."""
+    return replace(
+        t,
+        h=t.h[level:],
+        middle=t.middle[level:],
+        after=t.after[level:],
+        a=t.a[level:],
+        constants=[replace(c, layer=c.layer - level) for c in t.constants if c.layer >= level],
+    )
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_at_a_later_level_each_formula_begins_there(level: int) -> None:
+    model, x = built(TinyViT()), pictures()
+    transcript, _ = model.explicit(x, TARGET, libra=True)
+    found = explain(model, x, TARGET, methods=list(REFERENCE), level=level)
+    for e, (key, formula) in zip(found, REFERENCE.items(), strict=True):
+        assert agrees(e.tokens, formula(later(transcript, level))[0]), key
 
 
 def test_every_method_with_a_formula_of_its_own_has_a_reference() -> None:
