@@ -14,8 +14,6 @@ from docs.tables import on_page_markdown
 
 _LOADS = r"<(?:script|link|img|iframe|source)\b"
 _ASKED = re.compile(rf"""{_LOADS}[^>]*\s(?:src|href)=["']?https?:[^>]*>""")
-    r"""<(?:script|link|img|iframe|source)\b[^>]*\s(?:src|href)=["']?https?:[^>]*>"""
-)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
