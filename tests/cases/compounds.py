@@ -52,6 +52,14 @@ FUSED = [
     under(STANDARD, COSINE),
     by(
         "cosine_similarity",
+        lambda a, b: F.cosine_similarity(a, b, dim=-2),
+        lambda a, b, one: cosine(a.expand(2, 4, 3), b.expand(2, 4, 3), one),
+        (1, 4, 3),
+        (2, 1, 3),
+        note="broadcast",
+    ),
+    by(
+        "cosine_similarity",
         lambda a: F.cosine_similarity(x2=C, x1=a, dim=0),
         lambda a, one: (a * C / const(a.norm(dim=0) * C.norm(dim=0))).sum(0),
         note="with a constant, keywords",

@@ -116,10 +116,14 @@ INSTANCE = by(
 )
 
 
+def standing(x: Tensor, one: Tensor) -> Tensor:
+    """(x − μ) / σ, with constant μ and σ"""
+    return (x - channels(MEAN, x) * one) / (channels(VARIANCE, x) + 1e-5).sqrt()
+
+
 def running(x: Tensor, one: Tensor) -> Tensor:
     """(x − μ) γ / σ + β, with constant μ and σ"""
-    mean, gamma, beta = (channels(p, x) for p in (MEAN, GAMMA, BETA))
-    return (x - mean * one) / (channels(VARIANCE, x) + 1e-5).sqrt() * gamma + beta * one
+    return standing(x, one) * channels(GAMMA, x) + channels(BETA, x) * one
 
 
 def over_the_batch(x: Tensor, one: Tensor) -> Tensor:
@@ -254,6 +258,17 @@ ADAPTIVE = [
         "batch_norm",
         lambda x, g, b: F.batch_norm(x, None, None, g, b, training=True),
         lambda x: standardised(x, (0, 2, 3)),
+    ),
+    by(
+        "batch_norm",
+        lambda x, g, b: F.batch_norm(x, MEAN, VARIANCE, g, b),
+        lambda x, g, b, one: (
+            half_each(torch.mul, standing(x, one), channels(g, x)) + channels(b, x)
+        ),
+        IMAGE,
+        (4,),
+        (4,),
+        note="running statistics, live γ and β",
     ),
     by(
         "rms_norm",

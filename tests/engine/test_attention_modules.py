@@ -146,3 +146,16 @@ def test_with_and_without_weights_the_gradient_is_the_same():
             y = module(x, x, x, need_weights=need_weights)[0]
         got.append(torch.autograd.grad(y[:, 1].sum(), x)[0])
     torch.testing.assert_close(*got)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_the_weights_are_cut_into_pieces_with_the_same_values(need_weights):
+    """Of three different inputs PyTorch cuts the weights apart; it multiplies a piece that wants a
+    gradient in another order than one that does not."""
+    module = nn.MultiheadAttention(24, 2, batch_first=True)
+    randomised(module)
+    query, key, value = (draw(3, 5, 24, seed=seed).requires_grad_() for seed in range(3))
+    native = module(query, key, value, need_weights=need_weights)[0]
+    with balanced():
+        y = module(query, key, value, need_weights=need_weights)[0]
+    assert torch.equal(y, native)

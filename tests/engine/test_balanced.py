@@ -285,3 +285,24 @@ def test_dropout_draws_the_same_numbers():
     account = audit(Operation(f), x, Tensor.sum)
     assert account.output == float(native.sum())
     assert account.error == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("norm", [torch.nn.InstanceNorm2d, lambda n: torch.nn.GroupNorm(2, n)])
+def test_a_norm_may_be_followed_by_an_operation_in_place(norm):
+    model = torch.nn.Sequential(norm(4), torch.nn.SiLU(inplace=True)).double()
+    native = model(draw(2, 4, 3, 3))
+    with balanced():
+        assert torch.equal(model(draw(2, 4, 3, 3).requires_grad_()), native)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda w: w.T, lambda w: w[:7], lambda w: 2 * w, lambda w: w.chunk(2)[0]]
+)
+def test_weights_that_are_made_of_parameters_multiply_in_the_same_order(made):
+    """PyTorch folds the batch or not by whether the matrix wants a gradient."""
+    w = torch.nn.Parameter(draw(13, 13))
+    x = draw(3, 5, 13, seed=1).transpose(0, 1).requires_grad_()
+    native = F.linear(x, made(w)), made(w).T[:7].T @ x.mT[:, :7]
+    with balanced():
+        assert torch.equal(F.linear(x, made(w)), native[0])
+        assert torch.equal(made(w).T[:7].T @ x.mT[:, :7], native[1])

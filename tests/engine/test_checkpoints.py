@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from libragrad import audit, balanced
+from tests.checks import Operation
 from tests.engine.networks import ViT, gradient, images, vit
 
 
@@ -47,4 +48,14 @@ def test_its_account_is_the_same(reentrant):
     account = audit(Checkpointed(model, reentrant=reentrant), images(), 1)
     assert account.relative_error < 1e-12
     assert account.inputs == pytest.approx(plain.inputs, rel=1e-12)
+    assert account.unknown == []
+
+
+@pytest.mark.parametrize("reentrant", [True, False], ids=["reentrant", "not reentrant"])
+@pytest.mark.parametrize("f", [torch.tanh, torch.exp, torch.sqrt, lambda x: x.clamp(-0.5, 0.5)])
+def test_a_rule_that_differentiates_does_so_apart(f, reentrant):
+    """A secant asks for f′(0), a clamp for its Jacobian: not of the checkpoint's graph."""
+    x = images().abs().requires_grad_()
+    account = audit(Operation(lambda x: checkpoint(f, x, use_reentrant=reentrant)), x, Tensor.sum)
+    assert account.relative_error < 1e-12
     assert account.unknown == []

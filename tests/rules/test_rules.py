@@ -22,7 +22,7 @@ class Names(Account):
     """Remembers the name of every operation that a rule is asked about."""
 
     def __init__(self) -> None:
-        super().__init__(Places(None), [], traces=False)
+        super().__init__(Places(None), [], [], traces=False)
         self.names: set[str] = set()
 
     def place(self, operation: str) -> Place:

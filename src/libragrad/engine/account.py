@@ -9,7 +9,7 @@ from torch import Tensor
 
 from libragrad.engine.places import Place, Places
 from libragrad.engine.tokens import Tokens
-from libragrad.engine.tracing import dot
+from libragrad.engine.tracing import descends, dot
 from libragrad.rules.call import Call
 from libragrad.rules.status import Status, mark
 
@@ -19,8 +19,11 @@ class Account:
 
     counts = True
 
-    def __init__(self, places: Places, tokens: list[Tensor], *, traces: bool = True) -> None:
-        """Open the books. `tokens` are integer inputs whose embeddings are to be explained."""
+    def __init__(
+        self, places: Places, leaves: list[Tensor], tokens: list[Tensor], *, traces: bool = True
+    ) -> None:
+        """Open the books: `leaves` are explained, and the embeddings of the integers `tokens`."""
+        self.leaves = list(leaves)
         self.traces = traces
         self.places = places
         self.biases: defaultdict[Place, float] = defaultdict(float)
@@ -28,7 +31,10 @@ class Account:
         self.rules: Counter[str] = Counter()
         self.unknown: list[Place] = []
         self.opaques: list[Place] = []
-        self.sources: list[Tensor] = []
+        self.replays = False
+        """True in the backward, in which checkpoints run once more on leaves of their own."""
+        self.strangers: dict[Tensor, Place] = {}
+        """Leaves that are neither explained nor parameters: tensors of the model's own."""
         self._tokens = Tokens(tokens)
 
     def place(self, operation: str) -> Place:
@@ -48,6 +54,20 @@ class Account:
         if place not in self.opaques:
             self.opaques.append(place)
 
+    def made_before(self, x: Tensor) -> bool:
+        """Call what was computed before a constant; note what another thread has computed now."""
+        if self.replays:
+            return False
+        if x.grad_fn is None:
+            if not any(x is leaf for leaf in self.leaves):
+                self.strangers.setdefault(x, self.places.here("leaf"))
+            return False
+        if not descends(x, self.leaves):
+            return True
+        self.opaque(x.grad_fn.name())
+        mark(x, Status.VALUE)
+        return False
+
     def ran(self, call: Call, result: Any) -> None:
         """Nothing more to book: rules and shares were heard as the operation ran."""
 
@@ -62,10 +82,16 @@ class Account:
         if indices not in self._tokens:
             return None
         leaf: Tensor = value.detach().requires_grad_()
-        self.sources.append(leaf)
+        self.leaves.append(leaf)
         passed = leaf * 1  # a model may add positions to it in place, and a leaf would forbid it
         mark(passed, Status.VALUE)
         return passed
+
+    def settle(self) -> None:
+        """Book what a leaf of the model's own gave: to the account it is one more constant."""
+        for x, place in self.strangers.items():
+            if x.grad is not None:
+                self.biases[place] += dot(x.grad, x.detach())
 
     def entered(self, place: Place, b: Tensor, z: Tensor) -> None:
         """Book ⟨g, b⟩ when the gradient g passes by."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -107,60 +108,71 @@ def _kept(
 ) -> Audit:
     """Keep the account, wherever the caller's grad mode has been seen to."""
     given = prepare(inputs)
-    account = Account(Places(model), given.tokens)
+    account = Account(Places(model), given.leaves, given.tokens)
     with balanced(preset, listener=account) as mode:
         output = given.call(model)
     mode.left(output)
     y = scalars(output, target).sum()
-    leaves = given.leaves + account.sources
-    if not leaves:
+    if not account.leaves:
         raise InputError(
             "nothing to explain: the inputs hold no floating-point tensor, and no embedding of "
             "the integer ones was met"
         )
     if y.requires_grad:
-        _backward(y, model, balanced(preset, listener=account))
+        _backward(y, model, account, balanced(preset, listener=account))
     else:
         account.biases[Place("constant", "")] += float(y)
     total = float(y.detach())
-    from_inputs = sum(dot(x.grad, x.detach()) for x in leaves if x.grad is not None)
+    from_inputs = sum(dot(x.grad, x.detach()) for x in account.leaves if x.grad is not None)
     error = total - from_inputs - sum(account.biases.values())
     return Audit(
         preset,
         total,
         from_inputs,
         dict(account.biases),
-        _leaks(account, error),
+        _leaks(account, error, _noise(y, error) if callable(target) else math.inf),
         account.unknown + account.opaques,
         dict(account.rules.most_common()),
     )
 
 
-def _backward(y: Tensor, model: nn.Module, context: balanced) -> None:
-    """Fill the leaves' gradients, and no parameter's.
+def _backward(y: Tensor, model: nn.Module, account: Account, context: balanced) -> None:
+    """Fill the gradients of the explained leaves, and no other's.
 
     Under the preset again, because a checkpointed block runs its forward once more here; with
     backward() and not grad(), which reentrant checkpoints refuse. Parameters are constants to every
     operation that was seen; one inside an opaque region gets its old gradient back.
     """
-    before = [(p, p.grad) for p in model.parameters()]
+    account.replays = True
+    before = [(p, p.grad) for p in (*model.parameters(), *account.strangers)]
     for p, _ in before:
         p.grad = None
     try:
         with context:
             y.backward()
+        account.settle()
     finally:
         for p, grad in before:
             p.grad = grad
 
 
-def _leaks(account: Account, error: float) -> list[Leak]:
-    """Sort the leaks; what no seen operation explains belongs to the regions that hide theirs."""
+def _noise(y: Tensor, error: float) -> float:
+    """Return what rounding alone can hardly exceed."""
+    return math.sqrt(torch.finfo(y.dtype).eps) * max(abs(float(y.detach())), abs(error))
+
+
+def _leaks(account: Account, error: float, noise: float) -> list[Leak]:
+    """Sort the leaks; what no seen operation explains belongs to what was not seen.
+
+    That is a region that hides its operations or, above the noise, a target that is a function.
+    """
     leaks = [
         Leak(place.operation, place.module, amount) for place, amount in account.shares.items()
     ]
     rest = error - sum(leak.leak for leak in leaks)
-    names = ", ".join(dict.fromkeys(place.operation for place in account.opaques))
+    names = dict.fromkeys(place.operation for place in account.opaques)
     modules = ", ".join(dict.fromkeys(place.module for place in account.opaques))
-    leaks.append(Leak(names or "(rounding)", modules, rest))
+    if abs(rest) > noise:
+        names["(target)"] = None
+    leaks.append(Leak(", ".join(names) or "(rounding)", modules, rest))
     return sorted(leaks, key=lambda leak: -abs(leak.leak))

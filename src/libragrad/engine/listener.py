@@ -29,6 +29,12 @@ class Listener(Protocol):
     def opaque(self, name: str) -> None:
         """Hear that a tensor came from a region whose operations could not be seen."""
 
+    def made_before(self, x: Tensor) -> bool:
+        """Say whether x, which was there before the pass, does not depend on the explained input.
+
+        It then counts as a constant, like a parameter.
+        """
+
     def ran(self, call: Call, result: Any) -> None:
         """Hear what an operation on the explained input was called with, and what the model got."""
 

@@ -17,8 +17,8 @@ from libragrad.engine.opening import opened
 from libragrad.engine.tracing import counted, traced
 from libragrad.errors import LibraGradWarning
 from libragrad.presets import COUNTED, Preset
-from libragrad.rules.call import Call, Given, Outcome, Rule, name_of_rule, tensors_in
-from libragrad.rules.status import MARK, Status, common, mark
+from libragrad.rules.call import Call, Given, Outcome, Rule, name_of_rule, run_as_given, tensors_in
+from libragrad.rules.status import MARK, Status, common, is_learnt, learnt, mark
 from libragrad.rules.table import RULES
 
 _SILENT = frozenset(
@@ -111,11 +111,10 @@ class BalancedMode(TorchFunctionMode):
         if isinstance(x, Tensor):
             if not x.requires_grad:
                 return x
-            if x.grad_fn is None:
-                if isinstance(x, nn.Parameter):
-                    return x.detach()
-            elif not hasattr(x, MARK):
-                self._first_seen(x)
+            if x.grad_fn is None and isinstance(x, nn.Parameter):
+                return learnt(x.detach())
+            if not hasattr(x, MARK) and self._first_seen(x):
+                return learnt(x.detach())
             live.append(x)
             return x
         if type(x) is tuple or type(x) is list:
@@ -133,8 +132,10 @@ class BalancedMode(TorchFunctionMode):
         if given is None or any(map(_is_functorch_wrapped_tensor, tensors_in(given))):
             value = func(*args, **kwargs)
         else:
-            with torch.no_grad():
-                value = func(*given[0], **given[1])
+            value = run_as_given(func, given)
+        if any(map(is_learnt, tensors_in((args, kwargs)))):
+            for x in tensors_in(value):
+                learnt(x)
         if self.listener is None:
             return value
         instead = self.listener.constants(entry.name, args, kwargs, value)
@@ -149,13 +150,15 @@ class BalancedMode(TorchFunctionMode):
         live: list[Tensor],
         given: Given | None,
     ) -> Any:
+        if _is_functorch_wrapped_tensor(live[0]):  # a transform has its own idea of a gradient
+            return func(*args, **kwargs)
         listener = self.listener
         if entry.in_place and not args:
             args = (kwargs.pop("input"),)
         if listener is None and entry.in_place and entry.rule_name in _NATIVE_IN_PLACE:
             status = common(live)
             value = func(*args, **kwargs)
-            mark(args[0], status)
+            _mark_written(args[0], status)
             return value
         native = _functional(func) if entry.in_place else func
         call = Call(
@@ -213,7 +216,7 @@ class BalancedMode(TorchFunctionMode):
             if not value.requires_grad and not target._is_view():
                 target.detach_()  # rsqrt_: all of it is a constant from here on
             if target.requires_grad:
-                mark(target, outcome.status)
+                _mark_written(target, outcome.status)
             return None if func is torch.Tensor.__setitem__ else target
         if isinstance(value, Tensor):
             if value.requires_grad or outcome.status is Status.WEIGHTS:
@@ -230,16 +233,21 @@ class BalancedMode(TorchFunctionMode):
             if x.requires_grad and not hasattr(x, MARK):
                 self._first_seen(x)
 
-    def _first_seen(self, x: Tensor) -> None:
-        """An unmarked tensor with a history: made before this mode, or where it cannot look."""
+    def _first_seen(self, x: Tensor) -> bool:
+        """An unmarked tensor: made before this mode, or where it cannot look. True: a constant."""
+        if _is_functorch_wrapped_tensor(x):
+            return False
         node = x.grad_fn
-        if node is None or node._sequence_nr() < self._born or node.name() in _TRANSPARENT:
-            return
+        if node is None or node._sequence_nr() < self._born:
+            return self.listener is not None and self.listener.made_before(x)
+        if node.name() in _TRANSPARENT:
+            return False
         mark(x, Status.VALUE)
         if self.listener is None:
             self._warn(node.name(), 6)
         else:
             self.listener.opaque(node.name())
+        return False
 
     def _warn(self, name: str, depth: int) -> None:
         if name in self._warned:
@@ -259,6 +267,14 @@ _TRANSPARENT = frozenset({"CheckpointFunctionBackward"})
 
 _NATIVE_IN_PLACE = frozenset({"linear map", "affine", "homogeneous", "locally affine"})
 """Rules that keep PyTorch's gradient; nobody counting biases, they may run in place as they are."""
+
+
+def _mark_written(target: Tensor, status: Status) -> None:
+    """Mark what was written to; what it is a view of has changed with it."""
+    mark(target, status)
+    base = target._base
+    if base is not None and base.requires_grad and not hasattr(base, MARK):
+        mark(base, Status.VALUE)
 
 
 def _position_of_inplace(func: Callable[..., Any]) -> int | None:

@@ -90,6 +90,27 @@ def _as_it_is(x: Tensor) -> Tensor:
     return copy
 
 
+def descends(x: Tensor, leaves: list[Tensor]) -> bool:
+    """Say whether the recorded history of x begins at one of the leaves.
+
+    >>> x, w = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    >>> descends(x * w, [x]), descends(w.exp(), [x])
+    (True, False)
+    """
+    nodes: list[Any] = [x.grad_fn]
+    seen: set[Any] = {None}
+    while nodes:
+        node = nodes.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)  # a leaf's own node has it
+        if any(variable is leaf for leaf in leaves):
+            return True
+        nodes += [before for before, _ in node.next_functions]
+    return False
+
+
 def dot(g: Tensor, x: Tensor) -> float:
     """Return Re ⟨g, x⟩ in double precision. An infinite x without a gradient (a mask) adds nothing.
 

@@ -72,6 +72,10 @@ class Watch:
     def opaque(self, name: str) -> None:
         """Opaque regions are the audit's business."""
 
+    def made_before(self, x: Tensor) -> bool:
+        """Whatever wants a gradient keeps it."""
+        return False
+
     def share(self, place: Place, amount: float) -> None:
         """Leaks are the audit's business."""
 

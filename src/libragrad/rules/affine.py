@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from libragrad.rules.call import Call, Outcome, Tensors, tensors_in
+from libragrad.rules.call import Call, Outcome, Tensors, graph_of_its_own, tensors_in
 from libragrad.rules.status import Status, common
 
 
@@ -54,7 +54,7 @@ def at_zero(call: Call) -> Tensor | None:
 
 def remainder(call: Call) -> Tensor:
     """Return f(x) − J(x) x for any differentiable f, by one Jacobian–vector product."""
-    with torch.enable_grad():
+    with graph_of_its_own():
         leaves = {id(x): x.detach().requires_grad_() for x in call.live}
         value: Tensor = call.run_with({key: x * 1 for key, x in leaves.items()})
         # J x as the gradient, with respect to u, of ⟨Jᵀu, x⟩: exact, also where f broadcasts.

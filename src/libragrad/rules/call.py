@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from libragrad.presets import Preset
-from libragrad.rules.status import Status
+from libragrad.rules.status import Status, is_learnt
 
 Tensors: TypeAlias = Any
 """What an operation returns: a tensor, or a (named) tuple or list of tensors."""
@@ -56,19 +56,13 @@ class Call:
         return self.run_with({id(x): x.detach() for x in self.live})
 
     def as_given(self) -> Tensors:
-        """Run the operation for its value alone, on the model's own parameters.
-
-        PyTorch folds a batch into a matrix product or not by whether the matrix wants a gradient,
-        even where nobody records one, and the last bits differ.
-        """
-        args, kwargs = self.given or (self.args, self.kwargs)
-        with torch.no_grad():
-            return self.native(*args, **kwargs)
+        """Run the operation for its value alone, on the model's own parameters."""
+        return run_as_given(self.native, self.given or (self.args, self.kwargs))
 
     @property
     def on_parameters(self) -> bool:
-        """True if an argument is a parameter of the model."""
-        return any(isinstance(x, nn.Parameter) for x in tensors_in(self.given))
+        """True if an argument is a parameter of the model, or made of parameters."""
+        return any(isinstance(x, nn.Parameter) or is_learnt(x) for x in tensors_in(self.given))
 
     def named(self, *names: str) -> dict[str, Any]:
         """Return the arguments by name, for an operation with these positional parameters."""
@@ -88,6 +82,29 @@ class Outcome:
 
 
 Rule: TypeAlias = Callable[[Call], Outcome]
+
+
+@contextmanager
+def graph_of_its_own() -> Iterator[None]:
+    """Let a rule differentiate: in its graph no checkpoint around the model takes part."""
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(_itself, _itself):
+        yield
+
+
+def _itself(x: Tensor) -> Tensor:
+    return x
+
+
+def run_as_given(native: Callable[..., Tensors], given: Given) -> Tensors:
+    """Run an operation for its value alone, each argument wanting a gradient if it does outside.
+
+    PyTorch folds a batch into a matrix product or not by whether the matrix wants a gradient, even
+    where nobody records one, and the last bits differ.
+    """
+    made = {id(x): x.detach().requires_grad_() for x in tensors_in(given) if is_learnt(x)}
+    args, kwargs = substitute(given, made) if made else given
+    with torch.no_grad():
+        return native(*args, **kwargs)
 
 
 def tensors_in(tree: Any) -> Iterator[Tensor]:

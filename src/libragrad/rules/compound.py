@@ -34,6 +34,7 @@ def written_out(formula: Callable[..., Tensors]) -> Callable[[Call], Outcome]:
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Σ x₁ x₂ / (‖x₁‖ ‖x₂‖): a product over a denominator."""
+    x1, x2 = torch.broadcast_tensors(x1, x2)
     norms = x1.norm(dim=dim, keepdim=True).clamp_min(eps), x2.norm(dim=dim, keepdim=True)
     y: Tensor = ((x1 / norms[0]) * (x2 / norms[1].clamp_min(eps))).sum(dim)
     return y

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from libragrad.operators import swap_backward
+from libragrad.operators import constant, swap_backward
 from libragrad.presets import CONSTANT
 from libragrad.rules.affine import weighted
 from libragrad.rules.call import Call, Outcome
@@ -41,7 +41,7 @@ class _Centred(torch.autograd.Function):
         y, rstd = f(x)
         ctx.save_for_backward(rstd, gamma)
         ctx.grouped, ctx.dims = grouped, dims
-        return y
+        return constant(y)  # of an InstanceNorm it is a view, which a model could not change
 
     @staticmethod
     @once_differentiable
@@ -172,6 +172,9 @@ def _running(
 ) -> Outcome:
     """Affine: x ⊙ γ/σ + (β − μγ/σ), saving one number a channel."""
     x, eps = given["input"], given.get("eps", 1e-5)
+    if _adaptive(gamma, beta):
+        statistics = given["running_mean"], given["running_var"]
+        return _adapted(call, lambda: F.batch_norm(x, *statistics, eps=eps), given, _channels)
     slope = (_channels(given["running_var"], x) + eps).rsqrt()
     slope = slope if gamma is None else slope * gamma
     mean = _channels(given["running_mean"], x)

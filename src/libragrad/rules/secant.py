@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from libragrad.operators import constant
 from libragrad.presets import CONSTANT
-from libragrad.rules.call import Call, Outcome, tensors_in
+from libragrad.rules.call import Call, Outcome, graph_of_its_own, tensors_in
 from libragrad.rules.status import Status
 
 
@@ -79,7 +79,7 @@ def _at_zero(call: Call, f: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]
     """Return f(0) and f′(0): one number each, unless f takes a constant tensor beside x."""
     x = call.live[0]
     alone = all(t is x for t in tensors_in([call.args, call.kwargs]))
-    with torch.enable_grad():
+    with graph_of_its_own():
         zero = torch.zeros(() if alone else x.shape, dtype=x.dtype, device=x.device)
         y = f(zero.requires_grad_())
         (slope,) = torch.autograd.grad(y.sum(), zero, materialize_grads=True)

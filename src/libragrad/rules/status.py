@@ -48,6 +48,21 @@ def mark(x: Tensor, status: Status) -> None:
     setattr(x, MARK, status)
 
 
+_LEARNT = "_libragrad_learnt"
+
+
+def learnt(x: Tensor) -> Tensor:
+    """Remember of a constant that it is made of parameters that want a gradient outside."""
+    if x.dtype.is_floating_point:
+        setattr(x, _LEARNT, True)
+    return x
+
+
+def is_learnt(x: Tensor) -> bool:
+    """Say whether a constant is made of parameters."""
+    return hasattr(x, _LEARNT)
+
+
 def common(tensors: Iterable[Tensor]) -> Status:
     """Return the one status that all tensors share, else VALUE: a sum of unlike things is a value.
 
