@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._dynamo import eval_frame
 
 from libragrad import LibraGradWarning, OpaqueModelError, audit, balanced
 from libragrad.rules.table import RULES
@@ -167,3 +170,27 @@ def test_a_compiled_part_is_opened_too():
     account = audit(model, rows(), 1)
     assert account.relative_error < 1e-12
     assert account.operations["gated activation"] == 2
+
+
+def test_threads_that_leave_in_any_order_leave_compilation_as_it_was():
+    compiled: Any = torch.compile(mlp(), backend="eager")
+    compiled(rows())
+    before = eval_frame._stance
+    entered, left = threading.Event(), threading.Event()
+
+    def enter_first() -> None:
+        with balanced():
+            entered.set()
+            assert left.wait(30)
+
+    def enter_last() -> None:
+        assert entered.wait(30)
+        with balanced():
+            left.set()
+            first.result(30)
+            assert eval_frame._stance.stance == "force_eager"
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(enter_first)
+        pool.submit(enter_last).result(30)
+    assert eval_frame._stance == before

@@ -15,11 +15,40 @@ from libragrad.engine.mode import BalancedMode
 from libragrad.presets import LIBRA, Preset
 
 
+class _OriginalCode:
+    """A compiled region would hide its operations: run the code that it was made of instead.
+
+    PyTorch keeps this choice for the process and not for a thread, so the first to enter makes it
+    and the last to leave, whoever that is, takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._choice = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._choice.enter_context(torch.compiler.set_stance("force_eager"))
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._choice.close()
+
+
+_ORIGINAL_CODE = _OriginalCode()
+
+
 class balanced:  # noqa: N801 - a context manager reads like a verb
     """Put a preset on every model called inside; forward values stay bit for bit the same.
 
     It may be nested (the innermost preset counts), entered again, and shared by threads: each
-    thread that enters it has its own. Outside, nothing has changed.
+    thread that enters it has its own. Outside, nothing has changed. The backward may run outside,
+    unless a part of the model is checkpointed: that part runs once more in the backward.
 
     >>> import torch
     >>> layer = torch.nn.Sequential(torch.nn.LayerNorm(4), torch.nn.GELU())
@@ -48,8 +77,7 @@ class balanced:  # noqa: N801 - a context manager reads like a verb
                     outer.paused += 1
                     stack.callback(_resume, outer)
             if "torch._dynamo" in sys.modules:
-                # A compiled region would hide its operations: run the original code instead.
-                stack.enter_context(torch.compiler.set_stance("force_eager"))
+                stack.enter_context(_ORIGINAL_CODE)
             stack.enter_context(mode)
             entries.append(stack.pop_all())
         return mode
