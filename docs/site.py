@@ -16,6 +16,18 @@ _LOADS = r"<(?:script|link|img|iframe|source)\b"
 _ASKED = re.compile(rf"""{_LOADS}[^>]*\s(?:src|href)=["']?https?:[^>]*>""")
 
 
+MEASURED = {"Results": "results.md", "Performance": "performance.md"}
+"""Pages that a command writes: before its first run there is none."""
+
+
+def on_config(config: Any) -> Any:
+    """Put the measured pages that exist into the menu, among the tables."""
+    folder = Path(config.docs_dir)
+    found = [{title: page} for title, page in MEASURED.items() if (folder / page).is_file()]
+    next(section["Tables"] for section in config.nav if "Tables" in section).extend(found)
+    return config
+
+
 def on_post_page(output: str, page: Any, **_: Any) -> str:
     """Refuse a page that would load something from elsewhere."""
     asked = _ASKED.search(output)

@@ -6,11 +6,12 @@ import re
 import socket
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from docs.doctests import fenced
-from docs.site import on_post_build, on_post_page
+from docs.site import on_config, on_post_build, on_post_page
 from docs.tables import TABLES, on_page_markdown, refreshed
 
 ROOT = Path(__file__).parents[2]
@@ -113,3 +114,10 @@ def test_the_site_holds_the_pages_as_text_with_their_tables(tmp_path):
     site = tmp_path / "site"
     on_post_build(SimpleNamespace(docs_dir=tmp_path / "docs", site_dir=site))
     assert "| `drop` |" in (site / "deep" / "a.md").read_text()
+
+
+def test_a_measured_page_is_in_the_menu_once_it_is_there(tmp_path):
+    (tmp_path / "results.md").touch()
+    nav: list[Any] = [{"Home": "index.md"}, {"Tables": [{"Methods": "methods.md"}]}]
+    on_config(SimpleNamespace(docs_dir=tmp_path, nav=nav))
+    assert nav[1]["Tables"] == [{"Methods": "methods.md"}, {"Results": "results.md"}]
