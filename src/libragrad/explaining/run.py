@@ -104,7 +104,7 @@ def _run(
     with torch.enable_grad(), saving:
         with watch.hooked(plan.model), balanced(plan.preset, listener=watch):
             output = stretched.call(plan.model)
-        placing.complete = True
+        placing.end()
         found = Found([], [], goals(output) if callable(goals) else goals, output)
         for number, goal in enumerate(found.goals):
             y = goal.select(rows).scalars(output)

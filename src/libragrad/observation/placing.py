@@ -32,6 +32,8 @@ class Placing:
     image: tuple[int, int] | None
     rows: int = 0
     complete: bool = False
+    lasts: bool = True
+    """False where the model itself chooses the places, so that each input has its own."""
     _recipes: list[tuple[tuple[int, ...], Reduce]] = field(default_factory=list)
 
     def begin(self, rows: int) -> None:
@@ -43,7 +45,11 @@ class Placing:
     def forget(self) -> None:
         """Find out again."""
         self._recipes.clear()
-        self.complete = False
+        self.complete, self.lasts = False, True
+
+    def end(self) -> None:
+        """End a pass: what was found holds for the next, if it lasts."""
+        self.complete = self.lasts
 
     def reduce(self, number: int, z: Tensor, result: Tensor, layout: Layout) -> Reduce:
         """Return how the bias of this number is placed; `layout` is that of the present block."""

@@ -20,7 +20,7 @@ from libragrad.observation.observer import Observer
 from libragrad.observation.placing import Placing
 from libragrad.observation.stream import Stream
 from libragrad.observation.weights import weights_of
-from libragrad.observation.whereabouts import follow, originate
+from libragrad.observation.whereabouts import chosen, follow, originate
 from libragrad.paths.path import Path
 from libragrad.rules.call import Call, tensors_in
 from libragrad.rules.status import MARK, Status, mark
@@ -98,6 +98,7 @@ class Watch:
         if self.counts:
             if not self.placing.complete:
                 follow(call, result, self.layers[self._layer][1].count)
+                self.placing.lasts = self.placing.lasts and not chosen(call)
             while self._entered:
                 self._hook_bias(*self._entered.pop(), result)
         if Event.ATTENTION in self.hears and isinstance(result, Tensor) and result.requires_grad:

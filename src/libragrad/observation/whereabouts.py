@@ -58,6 +58,21 @@ def whereabouts(x: Tensor) -> Tensor | None:
     return found
 
 
+def chosen(call: Call) -> bool:
+    """Say whether a tensor of indices rearranges, which may be others for the next input.
+
+    >>> from libragrad.presets import LIBRA
+    >>> h = torch.zeros(1, 3, 2)
+    >>> def by(index: object) -> Call:
+    ...     return Call("getitem", torch.Tensor.__getitem__, (h, index), {}, LIBRA, [h])
+    >>> chosen(by(0)), chosen(by((slice(None), torch.tensor([2, 0]))))
+    (False, True)
+    """
+    return call.name in _REARRANGEMENTS and any(
+        not x.is_floating_point() for x in tensors_in((call.args, call.kwargs))
+    )
+
+
 def follow(call: Call, result: Any, tokens: int) -> None:
     """Give the result of an operation the codes that its arguments imply."""
     if call.name in _REARRANGEMENTS or call.name in _JOINS:
