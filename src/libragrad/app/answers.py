@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import gradio as gr
 
 from libragrad.app.comparison import Question, compared
 from libragrad.app.limits import Limits
 from libragrad.app.maps import maps
+from libragrad.app.options import Options, classes_of, text_of
 from libragrad.app.prediction import choices, prediction, top
 from libragrad.app.session import Session
 from libragrad.app.snippet import command, python
@@ -20,11 +21,9 @@ from libragrad.app.upload import received
 from libragrad.cli.choices import index_or_label
 from libragrad.data.record import Record
 from libragrad.errors import InputError, LibraGradError
-from libragrad.methods.table import method_of
-from libragrad.presets import PRESETS
 from libragrad.targets import goals
 
-__all__ = ["Answer", "Answers", "Options", "notice", "sent"]
+__all__ = ["Answer", "Answers", "notice", "sent"]
 
 Steps = Iterator["Answer"]
 
@@ -42,17 +41,6 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
-    """How it is asked, from the controls in their order."""
-
-    methods: Sequence[str]
-    preset: str
-    output: Literal["logit", "probability"]
-    recipe: str
-    scale: str
-
-
-@dataclass(frozen=True)
 class Answers:
     """Answers for all visitors; what belongs to one of them is in the session."""
 
@@ -60,16 +48,16 @@ class Answers:
     limits: Limits
     examples: Sequence[Record]
 
-    def uploaded(self, event: gr.EventData, prompts: str, *controls: Any) -> Iterator[Answer]:
+    def uploaded(self, event: gr.EventData, prompts: object, *controls: Any) -> Iterator[Answer]:
         """Take the bytes that the browser sent."""
 
         def steps() -> Steps:
             picture, name = received(sent(event, "name"), sent(event, "data"), self.limits)
-            yield from self._begin(self.studio.see(picture, name), prompts, Options(*controls))
+            yield from self._begin(self.studio.see(picture, name), prompts, Options.read(*controls))
 
         yield from _told(steps())
 
-    def example(self, event: gr.EventData, prompts: str, *controls: Any) -> Iterator[Answer]:
+    def example(self, event: gr.EventData, prompts: object, *controls: Any) -> Iterator[Answer]:
         """Take a picture of the package."""
 
         def steps() -> Steps:
@@ -78,37 +66,42 @@ class Answers:
                 raise InputError("there is no such example")
             record = self.examples[index]
             seen = self.studio.see(record.picture(), f"builtin:{record.id}")
-            yield from self._begin(seen, prompts, Options(*controls))
+            yield from self._begin(seen, prompts, Options.read(*controls))
 
         yield from _told(steps())
 
-    def prompted(self, session: Session | None, prompts: str, *controls: Any) -> Iterator[Answer]:
+    def prompted(
+        self, session: Session | None, prompts: object, *controls: Any
+    ) -> Iterator[Answer]:
         """Compare the same picture with other texts."""
 
         def steps() -> Steps:
-            yield from self._begin(_there(session).seen, prompts, Options(*controls))
+            yield from self._begin(_there(session).seen, prompts, Options.read(*controls))
 
         yield from _told(steps())
 
-    def asked(
-        self, session: Session | None, targets: list[int], *controls: Any
-    ) -> Iterator[Answer]:
+    def asked(self, session: Session | None, targets: object, *controls: Any) -> Iterator[Answer]:
         """Explain the classes that are chosen."""
-        yield from _told(self._explained(session, targets, Options(*controls)))
+
+        def steps() -> Steps:
+            yield from self._explained(session, targets, Options.read(*controls))
+
+        yield from _told(steps())
 
     def named(
-        self, session: Session | None, text: str, targets: list[int], *controls: Any
+        self, session: Session | None, text: object, targets: object, *controls: Any
     ) -> Iterator[Answer]:
         """Add a class by its label or index, and explain it too."""
 
         def steps() -> Steps:
             here = _there(session)
             labels = here.witness.explainer.labels
-            goal = goals(index_or_label(text.strip()), here.whole.logits, labels=labels)
+            wanted = index_or_label(text_of(text, self.limits.prompt_letters))
+            goal = goals(wanted, here.whole.logits, labels=labels)
             found = [] if goal.indices is None else goal.indices.tolist()
-            chosen = list(dict.fromkeys([*targets, *found]))
+            chosen = list(dict.fromkeys([*classes_of(targets, here.before.z.shape[1]), *found]))
             yield Answer(targets=gr.CheckboxGroup(choices(here, chosen), value=chosen))
-            yield from self._explained(here, chosen, Options(*controls))
+            yield from self._explained(here, chosen, Options.read(*controls))
 
         yield from _told(steps())
 
@@ -117,7 +110,7 @@ class Answers:
 
         def steps() -> Steps:
             if session is not None:
-                yield self._shown(session, Options(*controls))
+                yield self._shown(session, Options.read(*controls))
 
         yield from _told(steps())
 
@@ -131,23 +124,24 @@ class Answers:
             if not isinstance(patches, list):
                 raise InputError("patches are a list of numbers")
             now = _there(session).without(patches)
-            written = self._shown(now, Options(*controls))
+            written = self._shown(now, Options.read(*controls))
             yield written._replace(maps=gr.skip(), notice=notice(""))
 
         yield from _told(steps())
 
-    def _begin(self, seen: Seen, prompts: str, options: Options) -> Steps:
+    def _begin(self, seen: Seen, prompts: object, options: Options) -> Steps:
         texts = self._prompts(prompts)
         yield Answer(notice=notice(f"Looking at {seen.name} …"))
         session = Session.begin(seen, self.studio.witness(seen, texts))
-        chosen = list(range(len(texts))) if texts else top(session.whole.logits, 1)
+        chosen = list(range(len(texts))) if texts else top(session.before, 1)
         boxes = gr.CheckboxGroup(choices(session, chosen), value=chosen)
         yield self._shown(session, options)._replace(targets=boxes)
         yield from self._explained(session, chosen, options)
 
-    def _prompts(self, text: str) -> tuple[str, ...]:
+    def _prompts(self, given: object) -> tuple[str, ...]:
         if not self.studio.reads:
             return ()
+        text = text_of(given, self.limits.maps * self.limits.prompt_letters)
         lines = tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
         if not lines:
             raise InputError("this model compares pictures with texts: type one prompt a line")
@@ -158,13 +152,11 @@ class Answers:
             )
         return lines
 
-    def _explained(
-        self, session: Session | None, targets: Sequence[int], options: Options
-    ) -> Steps:
+    def _explained(self, session: Session | None, targets: object, options: Options) -> Steps:
         here = _there(session)
-        self.limits.check(options.methods, targets)
-        methods = tuple(dict.fromkeys(map(method_of, options.methods)))
-        question = Question(methods, tuple(targets), PRESETS[options.preset], options.output)
+        classes = classes_of(targets, here.before.z.shape[1])
+        self.limits.check(options.methods, classes)
+        question = Question(options.methods, classes, options.preset, options.output)
         yield Answer(notice=notice("Explaining …"))
         here = replace(here, question=question, comparisons=())
         for one in compared(question, here.seen, here.witness):

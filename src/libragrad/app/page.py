@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import gradio as gr
 
@@ -12,12 +12,12 @@ from libragrad.app.answers import Answers, notice
 from libragrad.app.controls import Controls, build, resource
 from libragrad.app.downloads import parcel
 from libragrad.app.limits import Limits
+from libragrad.app.options import look_of
 from libragrad.app.session import Session
 from libragrad.app.studio import Studio
 from libragrad.data import load_dataset
 from libragrad.errors import LibraGradError
 from libragrad.models.loaded import LoadedModel
-from libragrad.picture import Look
 
 __all__ = ["page"]
 
@@ -50,8 +50,6 @@ def _questions(c: Controls, answers: Answers) -> list[Any]:
     """The events that run the model for long, and can be cancelled."""
     asked = (answers.asked, [c.session, c.targets, *c.options])
     table: list[tuple[Any, Callable[..., Iterator[Any]], list[Any]]] = [
-        (c.upload.upload, answers.uploaded, [c.prompts, *c.options]),
-        (c.upload.select, answers.example, [c.prompts, *c.options]),
         (c.another.submit, answers.named, [c.session, c.another, c.targets, *c.options]),
         (c.targets.input, *asked),
         (c.methods.input, *asked),
@@ -63,12 +61,19 @@ def _questions(c: Controls, answers: Answers) -> list[Any]:
         table += [(c.explain.click, *again), (c.prompts.submit, *again)]
     else:
         table.append((c.explain.click, *asked))
-    return [_on(event, work, inputs, c.answer) for event, work, inputs in table]
+    chosen = [
+        _on(event, work, [c.prompts, *c.options], c.answer, "multiple")
+        for event, work in (
+            (c.upload.upload, answers.uploaded),
+            (c.upload.select, answers.example),
+        )
+    ]
+    return chosen + [_on(event, work, inputs, c.answer) for event, work, inputs in table]
 
 
 def _looks(c: Controls, answers: Answers) -> None:
     """What the model is not asked for, or only once."""
-    _on(c.maps.input, answers.deleted, [c.session, *c.options], c.answer)
+    _on(c.maps.input, answers.deleted, [c.session, *c.options], c.answer, "multiple")
     for control in (c.recipe, c.scale):
         _on(control.input, answers.redrawn, [c.session, *c.options], c.answer)
     for control, name, unit in ((c.opacity, "opacity", ""), (c.plain, "plain", "%")):
@@ -84,23 +89,34 @@ def _files(c: Controls) -> None:
 
 
 def _parcel(
-    kind: str, session: Session | None, recipe: str, opacity: float, scale: str
+    kind: str, session: Session | None, recipe: object, opacity: object, scale: object
 ) -> tuple[str, str]:
     try:
-        return parcel(kind, session, Look(recipe, opacity), scale).packed(), ""
+        return parcel(kind, session, look_of(recipe, opacity), str(scale)).packed(), ""
     except LibraGradError as error:
         return "", notice(str(error), wrong=True)
 
 
-def _on(event: Any, work: Callable[..., Any], inputs: list[Any], outputs: list[Any]) -> Any:
-    """One at a time for the one model, and for each visitor the last that was asked."""
+def _on(
+    event: Any,
+    work: Callable[..., Any],
+    inputs: list[Any],
+    outputs: list[Any],
+    mode: Literal["always_last", "multiple"] = "always_last",
+) -> Any:
+    """One at a time for the one model, and for each visitor the last that was asked.
+
+    Events that carry data of their own, a picture or patches, take the mode "multiple": the other
+    one would forget the data.
+    """
     return event(
         work,
         inputs=inputs,
         outputs=outputs,
+        preprocess=False,  # the answers check for themselves what comes
         concurrency_id="model",
         concurrency_limit=1,
-        trigger_mode="always_last",
+        trigger_mode=mode,
         show_progress="hidden",
         api_visibility="private",
     )

@@ -11,48 +11,43 @@ from torch import Tensor
 from libragrad.app.session import Session
 from libragrad.picture.numeral import numeral
 from libragrad.targets.kinds import Output, score
-from libragrad.targets.output import class_logits
+from libragrad.targets.output import ClassLogits
 
 __all__ = ["choices", "prediction", "top"]
 
 SHOWN = 5
 
 
-def top(logits: Tensor, count: int = SHOWN) -> list[int]:
+def top(logits: ClassLogits, count: int = SHOWN) -> list[int]:
     """The classes with the largest logits, the first first.
 
-    >>> top(torch.tensor([[0.0, 2.0, 1.0]]), 2)
+    >>> top(ClassLogits(torch.tensor([[0.0, 2.0, 1.0]])), 2)
     [1, 2]
     """
-    return [int(i) for i in logits[0].topk(min(count, logits.shape[1])).indices]
+    return [int(i) for i in logits.z[0].topk(min(count, logits.z.shape[1])).indices]
 
 
 def choices(session: Session, chosen: Sequence[int]) -> list[tuple[str, int]]:
     """The classes to choose from, with their shares: the leading ones, and those chosen before."""
-    shares = _shares(session.whole.logits)
-    classes = dict.fromkeys([*top(session.whole.logits), *chosen])
+    shares = _shares(session.before)
+    classes = dict.fromkeys([*top(session.before), *chosen])
     return [(f"{session.witness.name(k)} · {_share(shares, k)}", k) for k in classes]
 
 
 def prediction(session: Session) -> str:
     """The leading classes with their shares, before and after deletion."""
-    before, rest = session.whole.logits, session.rest
     asked = session.question.targets if session.question else ()
-    classes = list(
-        dict.fromkeys([*top(before), *asked, *(top(rest, 1) if rest is not None else ())])
-    )
-    whole = _shares(before)
-    now = whole if rest is None else _shares(rest)
+    classes = dict.fromkeys([*top(session.before), *asked, *top(session.now, 1)])
+    whole, now = _shares(session.before), _shares(session.now)
     bars = "".join(_bar(session, k, whole, now) for k in classes)
     return f'<ul class="bars">{bars}</ul><p role="status">{escape(_said(session))}</p>'
 
 
-def _shares(logits: Tensor) -> Tensor:
+def _shares(logits: ClassLogits) -> Tensor:
     """Each class's probability; of a single prompt, which has none, its score."""
-    z = class_logits(logits)
-    if z.z.shape[1] == 1:
-        return z.z[0]
-    return score(z, torch.arange(z.z.shape[1], device=z.z.device)[None], Output.PROBABILITY)[0]
+    classes = torch.arange(logits.z.shape[1], device=logits.z.device)[None]
+    kind = Output.LOGIT if classes.shape[1] == 1 else Output.PROBABILITY
+    return score(logits, classes, kind)[0]
 
 
 def _bar(session: Session, k: int, whole: Tensor, now: Tensor) -> str:

@@ -11,6 +11,7 @@ from libragrad.app.comparison import Comparison, Question
 from libragrad.app.studio import Seen, Witness
 from libragrad.errors import InputError
 from libragrad.masking import Unmasked
+from libragrad.targets.output import ClassLogits, class_logits
 
 __all__ = ["Session"]
 
@@ -36,6 +37,20 @@ class Session:
         with torch.no_grad():
             return cls(seen, witness, witness.masker.unmasked(seen.x))
 
+    @property
+    def before(self) -> ClassLogits:
+        """What the model says of the whole picture, a column for each class or prompt."""
+        return self._columns(self.whole.logits)
+
+    @property
+    def now(self) -> ClassLogits:
+        """The same without the deleted patches."""
+        return self.before if self.rest is None else self._columns(self.rest)
+
+    def _columns(self, logits: Tensor) -> ClassLogits:
+        """One logit is two classes, unless it is that of one prompt."""
+        return ClassLogits(logits) if self.witness.prompts else class_logits(logits)
+
     def without(self, patches: list[int]) -> Session:
         """Delete these patches and no others, and ask again."""
         masker = self.witness.masker
@@ -47,5 +62,6 @@ class Session:
             return replace(self, deleted=(), rest=None)
         kept = [p for p in range(masker.patches) if p not in set(deleted)]
         with torch.no_grad():
-            rest = masker.predict(self.whole, torch.tensor([kept], device=self.seen.x.device))
+            keep = torch.tensor([kept], dtype=torch.int64, device=self.seen.x.device)
+            rest = masker.predict(self.whole, keep)
         return replace(self, deleted=deleted, rest=rest)
