@@ -39,9 +39,9 @@ class Turned(nn.Module):
         super().__init__()
         self.inner, self.written = block, written
         self.attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=batch_first)
-        for name, parameter in (("weight", block.qkv.weight), ("bias", block.qkv.bias)):
+        for name, parameter in block.qkv.named_parameters():
             self.attention.register_parameter(f"in_proj_{name}", parameter)
-        for name, parameter in (("weight", block.proj.weight), ("bias", block.proj.bias)):
+        for name, parameter in block.proj.named_parameters():
             self.attention.out_proj.register_parameter(name, parameter)
 
     def forward(self, h: Tensor) -> Tensor:
