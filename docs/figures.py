@@ -36,6 +36,9 @@ STYLE: Any = {
     "figure.facecolor": "white",
 }
 
+BARE: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+"""No metadata, so that the same picture is the same file."""
+
 Function = Callable[[Tensor], Tensor]
 
 
@@ -78,7 +81,7 @@ def ray(name: str, title: str, f: Function, x: Tensor, plain: Preset = STANDARD)
 def _save(figure: Any, axes: Any, name: str) -> None:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
-    figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
+    figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata=BARE)
     plt.close(figure)
 
 
@@ -160,7 +163,7 @@ def account() -> None:
     panels[1].invert_yaxis()
     panels[1].set_xlabel("leak of the plain gradient, by operation")
     figure.tight_layout()
-    figure.savefig(FOLDER / "account.svg", metadata={"Date": None})
+    figure.savefig(FOLDER / "account.svg", metadata=BARE)
     plt.close(figure)
 
 
