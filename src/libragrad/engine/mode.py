@@ -155,10 +155,13 @@ class BalancedMode(TorchFunctionMode):
         listener = self.listener
         if entry.in_place and not args:
             args = (kwargs.pop("input"),)
-        if listener is None and entry.in_place and entry.rule_name in _NATIVE_IN_PLACE:
+        if listener is None and entry.rule_name in _NATIVE:
             status = common(live)
             value = func(*args, **kwargs)
-            _mark_written(args[0], status)
+            if entry.in_place:
+                _mark_written(args[0], status)
+            else:
+                _mark_made(value, status)
             return value
         native = _functional(func) if entry.in_place else func
         call = Call(
@@ -218,13 +221,7 @@ class BalancedMode(TorchFunctionMode):
             if target.requires_grad:
                 _mark_written(target, outcome.status)
             return None if func is torch.Tensor.__setitem__ else target
-        if isinstance(value, Tensor):
-            if value.requires_grad or outcome.status is Status.WEIGHTS:
-                mark(value, outcome.status)
-        else:
-            for x in tensors_in(value):
-                if x.requires_grad:
-                    mark(x, outcome.status)
+        _mark_made(value, outcome.status)
         return value
 
     def left(self, output: Any) -> None:
@@ -265,8 +262,19 @@ class BalancedMode(TorchFunctionMode):
 _TRANSPARENT = frozenset({"CheckpointFunctionBackward"})
 """Autograd functions that run the model's own operations under this mode in the backward."""
 
-_NATIVE_IN_PLACE = frozenset({"linear map", "affine", "homogeneous", "locally affine"})
-"""Rules that keep PyTorch's gradient; nobody counting biases, they may run in place as they are."""
+_NATIVE = frozenset({"linear map", "affine", "homogeneous", "locally affine"})
+"""Rules that keep PyTorch's gradient: where nobody listens, their operations run as they are."""
+
+
+def _mark_made(value: Any, status: Status) -> None:
+    """Mark what an operation returns; attention weights too where they are constant."""
+    if isinstance(value, Tensor):
+        if value.requires_grad or status is Status.WEIGHTS:
+            mark(value, status)
+        return
+    for x in tensors_in(value):
+        if x.requires_grad:
+            mark(x, status)
 
 
 def _mark_written(target: Tensor, status: Status) -> None:

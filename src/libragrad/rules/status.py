@@ -69,5 +69,5 @@ def common(tensors: Iterable[Tensor]) -> Status:
     Every status is complete where a preset is (gates are secants), so this choice never costs
     completeness; it only decides what a later product prunes.
     """
-    statuses = {status_of(x) for x in tensors}
+    statuses = set(map(status_of, tensors))
     return statuses.pop() if len(statuses) == 1 else Status.VALUE
