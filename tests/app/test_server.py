@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import subprocess
+import sys
 from base64 import b64encode
 from html import unescape
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from libragrad.app import Limits
 from tests.app.visitor import mosaic_file
+from tests.cli.running import MOSAIC, words
 
 TCP = Path("/proc/net/tcp")
 API = "/gradio_api"
@@ -181,3 +184,12 @@ def test_an_option_that_does_not_exist_is_named(server, place):
     said = last(server, ("upload", "upload"), (None, *options), {"name": "a.png", "data": content})
     what = ("method", "preset", "output", "recipe", "scale")[place]
     assert f"no {what} 'genat': choose one of " in said
+
+
+def test_a_port_that_is_taken_is_named(server):
+    again = [sys.executable, "-m", "libragrad", "app", *MOSAIC, "--port", str(server.port)]
+    refused = subprocess.run(again, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    expected = f"nobody can listen at 127.0.0.1, port {server.port}: it is taken"
+    assert expected in words(refused.stderr)
+    assert "Traceback" not in refused.stderr

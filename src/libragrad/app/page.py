@@ -21,7 +21,7 @@ from libragrad.models.loaded import LoadedModel
 
 __all__ = ["page"]
 
-_EXAMPLES = 6
+_EXAMPLES = 5
 
 
 def page(loaded: LoadedModel, limits: Limits = Limits()) -> gr.Blocks:  # noqa: B008 - frozen

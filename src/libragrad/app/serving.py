@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from libragrad.app.controls import resource
 from libragrad.app.limits import Limits, SmallBodies
 from libragrad.app.page import page
+from libragrad.errors import InputError
 from libragrad.models.loaded import LoadedModel
 
 __all__ = ["serve"]
@@ -26,22 +27,28 @@ def serve(
     Returns the Gradio page, which knows its address (`local_url`) and how to `close()`.
     """
     blocks = page(loaded, limits)
-    blocks.launch(
-        server_name=host,
-        server_port=port,
-        share=False,
-        inbrowser=False,
-        quiet=True,
-        prevent_thread_lock=not wait,
-        footer_links=[],
-        ssr_mode=False,
-        run_history=False,
-        max_file_size=1,  # the page needs no files: pictures come within their event
-        state_session_capacity=limits.visitors,
-        app_kwargs={"middleware": [Middleware(SmallBodies, most=limits.body_bytes)]},
-        theme=_theme(),
-        css=resource("page.css"),
-    )
+    try:
+        blocks.launch(
+            server_name=host,
+            server_port=port,
+            share=False,
+            inbrowser=False,
+            quiet=True,
+            prevent_thread_lock=not wait,
+            footer_links=[],
+            ssr_mode=False,
+            run_history=False,
+            max_file_size=1,  # the page needs no files: pictures come within their event
+            state_session_capacity=limits.visitors,
+            app_kwargs={"middleware": [Middleware(SmallBodies, most=limits.body_bytes)]},
+            theme=_theme(),
+            css=resource("page.css"),
+        )
+    except OSError as error:
+        raise InputError(
+            f"nobody can listen at {host}, port {port}: it is taken, or not of this machine; "
+            "choose another"
+        ) from error
     return blocks
 
 
