@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs pictures bench conformance clean
+.PHONY: help demo test lint types docs pictures bench conformance results clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ bench: $(PEERS) ## time and memory beside other libraries, written to docs/perfo
 conformance: $(READY) ## the completeness of every model we can build, written to docs/conformance.md
 	@$(BIN)/python -m conformance
 	@$(BIN)/python -m docs.tables
+
+results: $(READY) ## the built-in model and all methods on its pictures, written to docs/results.md
+	@$(BIN)/python -m docs.results
 
 clean: ## remove the virtual environment and what the tools leave behind
 	rm -rf $(VENV) build dist out site .pytest_cache .mypy_cache .ruff_cache .hypothesis
