@@ -12,10 +12,13 @@ from libragrad.errors import (
     PresetError,
     TargetError,
 )
+from libragrad.explaining.archive import Saved
+from libragrad.explaining.archive import load as load_explanation
 from libragrad.explaining.explain import explain
 from libragrad.explaining.explainer import Explainer
 from libragrad.explaining.explanation import Explanation, Explanations
 from libragrad.geometry.discover import discover
+from libragrad.methods.decompx_vectors import decompose
 from libragrad.methods.method import Method, Profile
 from libragrad.methods.table import METHODS
 from libragrad.operators import constant, scale, swap_backward, swap_backward_by_duality
@@ -32,7 +35,7 @@ from libragrad.presets import (
     Preset,
     Treatment,
 )
-from libragrad.targets import Contrast, Contrastive, Output, Predicted, Prompt
+from libragrad.targets import Contrast, Contrastive, Output, Predicted, Prompt, PromptModel
 
 __all__ = [
     "ABLATIONS",
@@ -66,14 +69,18 @@ __all__ = [
     "PresetError",
     "Profile",
     "Prompt",
+    "PromptModel",
+    "Saved",
     "Smooth",
     "TargetError",
     "Treatment",
     "audit",
     "balanced",
     "constant",
+    "decompose",
     "discover",
     "explain",
+    "load_explanation",
     "scale",
     "swap_backward",
     "swap_backward_by_duality",
