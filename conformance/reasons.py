@@ -8,7 +8,7 @@ KNOWN: dict[str, str] = {}
 """Operations that cannot balance, and why."""
 
 AUTOGRAD_FUNCTION = "Backward"
-"""The ending of the name that PyTorch gives to the backward of a hand-written function."""
+"""What PyTorch adds to the name of a hand-written function, for its backward."""
 
 
 def reason(row: Row) -> str:
@@ -29,7 +29,7 @@ def reason(row: Row) -> str:
     operation = row["leaks"][0][0]
     if operation in KNOWN:
         return KNOWN[operation]
-    if operation.endswith(AUTOGRAD_FUNCTION):
+    if AUTOGRAD_FUNCTION in operation:
         return "a hand-written autograd function: PyTorch shows nobody the operations inside it"
     if any(operation in place for place in row.get("unknown", ())):
         return f"no rule for {operation}: PyTorch keeps its own gradient"

@@ -109,7 +109,7 @@ def test_an_opaque_operation_is_named():
     with pytest.warns(LibraGradWarning, match="CubeBackward"):
         row = judged(Model(Cube.apply))
     assert row.verdict == verdict.LEAK
-    assert row.leaks[0][0] == "CubeBackward"
+    assert "CubeBackward" in row.leaks[0][0]
     assert any("CubeBackward" in place for place in row.unknown)
 
 
