@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 from base64 import b64encode
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import timm
 import torch
 from open_clip.model import CLIP
 from PIL import Image
@@ -89,6 +91,21 @@ def test_one_prompt_has_a_score_and_no_share():
     assert f"{score:.3g}".replace("-", "−") in final.prediction
     assert "%" not in final.prediction.split("</ul>")[0].replace("width:0.00%", "")
     assert final.session.comparisons[0].after_curves is None
+
+
+def test_one_logit_is_two_classes():
+    torch.manual_seed(0)
+    model = timm.create_model("vit_tiny_patch16_224", img_size=32, num_classes=1, depth=2).eval()
+    loaded = replace(reader(), model=model, labels=("zebra",), tokenizer=None)
+    final = uploaded(page_of(loaded))[-1]
+    with torch.no_grad():
+        z = float(model(final.session.seen.x))
+    (found,) = final.session.comparisons
+    assert found.after.labels == ("zebra" if z > 0 else "not zebra",)
+    assert float(found.after.output[0]) == pytest.approx(abs(z), rel=1e-5)
+    share = torch.tensor(abs(z), dtype=torch.float64).sigmoid()
+    assert f"<span>{100 * float(share):.1f} %</span>" in final.prediction
+    assert "<span>not zebra</span>" in final.prediction
 
 
 def test_without_a_prompt_nothing_is_compared():

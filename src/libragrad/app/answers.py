@@ -95,9 +95,8 @@ class Answers:
 
         def steps() -> Steps:
             here = _there(session)
-            labels = here.witness.explainer.labels
             wanted = index_or_label(text_of(text, self.limits.prompt_letters))
-            goal = goals(wanted, here.whole.logits, labels=labels)
+            goal = goals(wanted, here.whole.logits, labels=here.labels)
             found = [] if goal.indices is None else goal.indices.tolist()
             chosen = list(dict.fromkeys([*classes_of(targets, here.before.z.shape[1]), *found]))
             yield Answer(targets=gr.CheckboxGroup(choices(here, chosen), value=chosen))

@@ -31,7 +31,7 @@ def choices(session: Session, chosen: Sequence[int]) -> list[tuple[str, int]]:
     """The classes to choose from, with their shares: the leading ones, and those chosen before."""
     shares = _shares(session.before)
     classes = dict.fromkeys([*top(session.before), *chosen])
-    return [(f"{session.witness.name(k)} · {_share(shares, k)}", k) for k in classes]
+    return [(f"{session.name(k)} · {_share(shares, k)}", k) for k in classes]
 
 
 def prediction(session: Session) -> str:
@@ -55,7 +55,7 @@ def _bar(session: Session, k: int, whole: Tensor, now: Tensor) -> str:
     words = was if session.rest is None else f"{was} → {is_now}"
     widths = [0.0 if len(shares) == 1 else 100 * float(shares[k]) for shares in (whole, now)]
     return (
-        f"<li><span>{escape(session.witness.name(k))}</span><span>{escape(words)}</span>"
+        f"<li><span>{escape(session.name(k))}</span><span>{escape(words)}</span>"
         f'<div><i style="width:{widths[0]:.2f}%"></i><b style="width:{widths[1]:.2f}%"></b></div>'
         "</li>"
     )

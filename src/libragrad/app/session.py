@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -11,7 +12,8 @@ from libragrad.app.comparison import Comparison, Question
 from libragrad.app.studio import Seen, Witness
 from libragrad.errors import InputError
 from libragrad.masking import Unmasked
-from libragrad.targets.output import ClassLogits, class_logits
+from libragrad.targets.names import short_name
+from libragrad.targets.output import ClassLogits
 
 __all__ = ["Session"]
 
@@ -40,16 +42,26 @@ class Session:
     @property
     def before(self) -> ClassLogits:
         """What the model says of the whole picture, a column for each class or prompt."""
-        return self._columns(self.whole.logits)
+        return ClassLogits(self.whole.logits)
 
     @property
     def now(self) -> ClassLogits:
         """The same without the deleted patches."""
-        return self.before if self.rest is None else self._columns(self.rest)
+        return self.before if self.rest is None else ClassLogits(self.rest)
 
-    def _columns(self, logits: Tensor) -> ClassLogits:
-        """One logit is two classes, unless it is that of one prompt."""
-        return ClassLogits(logits) if self.witness.prompts else class_logits(logits)
+    @property
+    def labels(self) -> Sequence[str] | None:
+        """The names of the columns, if there are any; one label of one logit stands for two."""
+        labels = self.witness.prompts or self.witness.explainer.labels
+        if labels and len(labels) < self.before.z.shape[1]:
+            return [f"not {labels[0]}", labels[0]]
+        return labels
+
+    def name(self, k: int) -> str:
+        """A class, or a prompt, as people read it."""
+        if self.labels is None:
+            return f"class {k}"
+        return self.labels[k] if self.witness.prompts else short_name(self.labels[k])
 
     def without(self, patches: list[int]) -> Session:
         """Delete these patches and no others, and ask again."""

@@ -124,7 +124,7 @@ def _targets(session: Session, question: Question) -> list[str | int]:
 
 
 def _label(index: int, labels: object) -> str | int:
-    if not isinstance(labels, tuple):
+    if not isinstance(labels, tuple) or len(labels) == 1:  # one logit is two classes
         return index
     name = short_name(labels[index])
     try:

@@ -15,7 +15,6 @@ from libragrad.masking import Masker, masker
 from libragrad.models.loaded import LoadedModel
 from libragrad.models.preprocessing import Preprocessing
 from libragrad.targets import PromptModel
-from libragrad.targets.names import short_name
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -45,11 +44,6 @@ class Witness:
     masker: Masker
     prompts: tuple[str, ...] = ()
     """What stands in the place of classes, in a model that compares pictures with texts."""
-
-    def name(self, index: int) -> str:
-        """A class as people read it."""
-        labels = self.prompts or self.explainer.labels
-        return short_name(labels[index]) if labels and not self.prompts else _plain(labels, index)
 
 
 class Studio:
@@ -94,7 +88,3 @@ class Studio:
         if not prompts:
             return self.loaded.model
         return PromptModel(self.loaded.model, prompts, tokenizer=self.loaded.tokenizer).eval()
-
-
-def _plain(labels: object, index: int) -> str:
-    return labels[index] if isinstance(labels, tuple) else f"class {index}"
