@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -90,8 +91,8 @@ def _head(studio: Studio) -> str:
     manifest = studio.loaded.manifest
     return (
         "<h1>Why did the model see this?</h1>"
-        f"<p>{manifest.name} ({manifest.weights}), explained by LibraGrad: each map adds up to the "
-        "model's answer.</p>"
+        f"<p>{escape(f'{manifest.name} ({manifest.weights})')}, explained by LibraGrad. Below each "
+        "map stands how much of the answer it accounts for.</p>"
     )
 
 
