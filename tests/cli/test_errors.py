@@ -58,6 +58,10 @@ FAILURES = {
         ("explain", "-m", "builtin:mosaics", "x.png"),
         "error no model 'builtin:mosaics'; did you mean 'builtin:mosaic'?",
     ),
+    "a source without a model": (
+        ("explain", "-m", "hf:", "x.png"),
+        "error 'hf:' names no model: write one after the colon",
+    ),
     "a picture that is not there": (
         ("explain", *MOSAIC, "nowhere.png"),
         "skipped nowhere.png does not exist: check the path 0 of 1 pictures explained, 1 skipped",
@@ -75,6 +79,7 @@ FAILURES = {
         "error no class is named 'sandals'; the nearest are 'sandal' (5)",
     ),
     "an index too large": ((*PICTURE, "-t", "10"), "error target 10 is out of range"),
+    "an index beyond all numbers": ((*PICTURE, "-t", "9" * 30), f"error target {'9' * 30} is out"),
     "an unknown method": (
         (*PICTURE, "--method", "fulgrad"),
         "error there is no method 'fulgrad'; did you mean 'fullgrad'",
@@ -146,6 +151,14 @@ def test_a_folder_without_pictures(tmp_path):
     result = cli("explain", *MOSAIC, tmp_path)
     assert result.exit_code == 1
     assert words(result.stderr).startswith(f"error the folder {tmp_path} holds no pictures (.avif")
+
+
+def test_a_link_that_leads_to_itself_is_skipped(tmp_path):
+    loop = tmp_path / "loop.png"
+    loop.symlink_to(loop)
+    result = cli("explain", *MOSAIC, loop, "--out", tmp_path / "out.png")
+    assert result.exit_code == 1
+    assert words(result.stderr).startswith(f"skipped {loop} cannot be read (")
 
 
 def test_a_picture_is_never_written_over(tmp_path):

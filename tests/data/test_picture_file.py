@@ -1,9 +1,11 @@
 """Any picture becomes upright RGB; anything else becomes one sentence that names the file."""
 
 import io
+import os
 import struct
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,8 +169,16 @@ def test_a_size_limit_of_ones_own():
 def test_missing_files_and_folders_are_named(tmp_path):
     with pytest.raises(PictureError, match=r"nowhere\.png does not exist: check the path"):
         open_picture(tmp_path / "nowhere.png")
-    with pytest.raises(PictureError, match=rf"^{tmp_path} cannot be read \("):
+    with pytest.raises(PictureError, match=rf"^{tmp_path} is no file: name the file of a picture"):
         open_picture(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for_and_a_device_not_read_without_end(tmp_path):
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    for source in (pipe, Path(os.devnull)):
+        with pytest.raises(PictureError, match=rf"^{source} is no file"):
+            open_picture(source)
 
 
 @settings(max_examples=150, deadline=None)

@@ -27,6 +27,7 @@ def a_nan():
 ERRORS = [
     (3, Z, {}, "target 3 is out of range: the output has 3 classes"),
     (-4, Z, {}, "target -4 is out of range: the output has 3 classes"),
+    (10**20, Z, {}, "target 100000000000000000000 is out of range: no output has so many classes"),
     ([0, 7], Z, {}, "target 7 is out of range: the output has 3 classes"),
     (torch.tensor([0, 5]), Z, {}, "target [0, 5] is out of range: the output has 3 classes"),
     (2, Z[:, :1], {}, "target 2 is out of range: the output has 2 classes (one logit: 0 is neg"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import realpath  # Path.resolve() raises where links go round
 from pathlib import Path
 
 import typer
@@ -47,12 +48,12 @@ class Delivery:
 
     def spare(self, records: Sequence[Record]) -> None:
         """Refuse to write over one of the pictures."""
-        given = {Path(record.id).resolve() for record in records}
+        given = {realpath(record.id) for record in records}
         files = [self.file] if self.file is not None else []
         if self.gallery is not None:
             files = [self.gallery.path(name) for name in file_names(records)]
         for file in files:
-            if file.resolve() in given:
+            if realpath(file) in given:
                 raise _wrong(f"{file} is one of the pictures, and would be lost: name another")
 
     def take(self, made: Made, name: str) -> Path | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,7 +99,10 @@ def to_rgb(picture: Image, called: str = "the picture") -> Image:
 
 def _contents(path: Path, called: str) -> bytes:
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        status = path.stat()
+        if not S_ISREG(status.st_mode):  # a device may have no end, and a pipe no beginning
+            raise PictureError(f"{called} is no file: name the file of a picture")
+        if status.st_size > _MAX_BYTES:
             raise PictureError(f"{called} has over {_MAX_BYTES:,} bytes: make it smaller")
         return path.read_bytes()
     except FileNotFoundError:

@@ -136,6 +136,8 @@ def _find(name: str) -> tuple[Source, str]:
         return SOURCES["timm"], name
     if prefix in SOURCES and rest:
         return SOURCES[prefix], rest
+    if prefix in SOURCES:
+        raise ModelError(f"{name!r} names no model: write one after the colon")
     near = get_close_matches(prefix, SOURCES, n=1)
     hint = f"did you mean '{near[0]}:{rest}'?" if near else f"there are {', '.join(SOURCES)}"
     raise ModelError(f"no model {name!r}, as no names begin with '{prefix}:'; {hint}")

@@ -92,19 +92,22 @@ def _indices(target: Any, logits: ClassLogits, labels: Sequence[str] | None) -> 
 
 def _integers(target: Any) -> Tensor:
     if isinstance(target, (Tensor, np.ndarray)):
-        index = torch.as_tensor(target)
-        if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
-            raise TargetError(f"a target index must be an integer, not {index.dtype}")
-        return index.long()
+        given = torch.as_tensor(target)
+        if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+            raise TargetError(f"a target index must be an integer, not {given.dtype}")
+        return given.long()
     try:
         if isinstance(target, (bool, np.bool_)):
             raise TypeError
-        return torch.tensor(operator.index(target))
+        index = operator.index(target)
     except TypeError:
         raise TargetError(
             f"a target is a class index, a label, Predicted, Contrast or Prompt, a sequence of "
             f"these (one an image), or a callable on the output; got {target!r}"
         ) from None
+    if index.bit_length() > 63:  # more than a tensor can hold
+        raise TargetError(f"target {index} is out of range: no output has so many classes")
+    return torch.tensor(index)
 
 
 def _named(target: str | Prompt, labels: Sequence[str] | None, count: int) -> int:
