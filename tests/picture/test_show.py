@@ -196,6 +196,16 @@ def test_a_stream_that_cannot_say_a_letter_gets_a_question_mark():
     assert b"\n??\n" in file.getvalue()
 
 
+@pytest.mark.parametrize("recipe", ["paper", "signed"])
+def test_the_narrowest_terminal_gets_its_numbers_one_by_one(recipe):
+    look = Look(recipe=recipe)
+    for columns in (1, 2, 5, 9, 17, 18, 19, 24):
+        for way in ("blocks", "ascii"):
+            assert shown(look=look, way=way, columns=columns)
+    said = " ".join(shown(look=look, way="blocks", columns=12).split())
+    assert {"paper": "0 % 50 % ≥ 100 %", "signed": "≤ −100 % 0 % ≥ 100 %"}[recipe] in said
+
+
 def test_an_unknown_way_is_named():
     with pytest.raises(InputError, match="no way to show 'kity'; did you mean 'kitty'"):
         shown(way="kity")

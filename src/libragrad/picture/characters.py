@@ -88,8 +88,8 @@ def _map(cell: Cell, heading: str, sheet: Sheet, look: Look, depth: int, width: 
 def _wrapped(text: str, width: int, lines: int | None = None, mark: str = "") -> list[str]:
     """Lines of at most so many columns; those of wide letters are cut as if all were wide."""
     text = harmless(text)
-    room = width if columns_of(text) == len(text) else max(len(mark) + 1, width // 2)
-    return wrap(text, room, max_lines=lines, placeholder=mark)
+    room = width if columns_of(text) == len(text) else width // 2
+    return wrap(text, max(len(mark) + 1, room), max_lines=lines, placeholder=mark)
 
 
 def _legend(sheet: Sheet, look: Look, depth: int, columns: int) -> list[str]:
@@ -101,9 +101,11 @@ def _legend(sheet: Sheet, look: Look, depth: int, columns: int) -> list[str]:
         return _wrapped(plain(f"{ticks}: {words.title}"), columns)
     width = min(columns, 32)
     scale = colours(look.how)
-    bar = scale[[round(i * (len(scale) - 1) / (width - 1)) for i in range(width)]]
-    start = f"{low:<{(width - len(middle)) // 2}}{middle}"
-    ticks = f"{start:<{width - len(high)}}{high}"
+    bar = scale[[round(i * (len(scale) - 1) / max(1, width - 1)) for i in range(width)]]
+    ticks = " ".join(words.ticks)
+    if len(ticks) < width:
+        start = f"{low:<{(width - len(middle)) // 2}}{middle}"
+        ticks = f"{start:<{width - len(high)}}{high}"
     return [
         *half_blocks(bar[None], depth),
         *_wrapped(ticks, columns),
