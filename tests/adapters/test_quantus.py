@@ -65,7 +65,9 @@ def test_pixel_flipping_takes_the_map_in_its_order():
     curves = metric(
         model=model, x_batch=x.numpy(), y_batch=y, device="cpu", softmax=False,
         explain_func=explain_func,
-        explain_func_kwargs={"method": "input_x_grad", "preset": STANDARD, "level": "pixels"},
+        explain_func_kwargs={
+            "method": "input_x_grad", "preset": STANDARD, "level": "pixels", "blocks": "layers",
+        },
     )  # fmt: skip
     given = (model.weight.detach() * x).flatten(1).sort(1, descending=True).values
     left = [given[:, k:].sum(1) for k in range(step, 65, step)]
