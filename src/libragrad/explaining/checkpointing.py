@@ -6,8 +6,9 @@ same: it is the same forward, run twice.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from torch import nn
@@ -16,23 +17,39 @@ from torch.utils.checkpoint import checkpoint
 from libragrad.engine.balanced import balanced
 from libragrad.presets import Preset
 
+_ONE_AT_A_TIME = threading.RLock()  # a module has one forward, whatever the number of threads
+
 
 @contextmanager
 def checkpointed(model: nn.Module, paths: Sequence[str], preset: Preset) -> Iterator[None]:
-    """Let the modules at these paths run again in the backward, under the same preset."""
+    """Let the modules at these paths run again in the backward, under the same preset.
+
+    Only on this thread; another one that wants the same waits. A module that holds others of them
+    is left alone: it would run these a third time.
+    """
     modules = dict(model.named_modules())
-    changed = [modules[path] for path in dict.fromkeys(paths) if path]
-    try:
-        for module in changed:
-            module.forward = _again(module.forward, preset)
+    with _ONE_AT_A_TIME, ExitStack() as stack:
+        for path in dict.fromkeys(paths):
+            if path and not any(other.startswith(f"{path}.") for other in paths):
+                module = modules[path]
+                stack.callback(_restore, module, module.__dict__.get("forward"))
+                module.forward = _again(module.forward, preset)
         yield
-    finally:
-        for module in changed:
-            module.__dict__.pop("forward", None)
+
+
+def _restore(module: nn.Module, own: Any) -> None:
+    """Give the module back the forward of its class, or the one that was its own."""
+    del module.forward
+    if own is not None:
+        module.forward = own
 
 
 def _again(forward: Any, preset: Preset) -> Any:
+    thread = threading.get_ident()
+
     def twice(*args: Any, **kwargs: Any) -> Any:
+        if threading.get_ident() != thread:
+            return forward(*args, **kwargs)
         return checkpoint(
             forward,
             *args,

@@ -93,11 +93,10 @@ class Request:
         for first in range(0, count, many):
             points = list(range(first, min(first + many, count)))
             shape = (len(self.path.needs(points)), *(tuple(x.shape) for x in part.tensors()))
-            placing = placings.setdefault(
-                (shape, plan.preset, self.level, plan.hears),
-                Placing(plan.layers[0][1], self.geometry.image),
-            )
-            found = run(plan, part, goals_of, points, placing)
+            key = (shape, plan.preset, self.level, plan.hears)
+            found = run(plan, part, goals_of, points, placings.get(key))
+            if found.placing.complete:
+                placings[key] = found.placing
             goals_of = found.goals
             output = found.output if output is None else output
             sums = found.sums if not sums else _added(sums, found.sums)
@@ -142,7 +141,13 @@ class Request:
             target=goal.indices,
             layout=layout,
             settings=Settings(
-                method, self.preset, self.path, self.output, self.profile, self.level
+                method,
+                self.preset,
+                self.path,
+                self.output,
+                self.profile,
+                self.level,
+                self.seed,
             ),
             origin=Origin.of(self.model),
         )

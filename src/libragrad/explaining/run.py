@@ -71,6 +71,8 @@ class Found:
     """What is explained, one row a picture."""
     output: Any
     """The model's output, a row for each point and picture."""
+    placing: Placing
+    """Where its biases belong; if it is complete, for other batches of the shape too."""
 
 
 def run(
@@ -78,14 +80,20 @@ def run(
     batch: Batch,
     goals: Sequence[Goal] | Callable[[Any], Sequence[Goal]],
     points: list[int],
-    placing: Placing,
+    known: Placing | None = None,
 ) -> Found:
-    """Run some points of the path. Goals may be given as a function of the output."""
-    try:
-        return _run(plan, batch, goals, points, placing)
-    except PlacingChanged:  # the model takes another course with each input
-        placing.forget()
-        return _run(plan, batch, goals, points, placing)
+    """Run some points of the path. Goals may be given as a function of the output.
+
+    `known` is a complete placing that an earlier pass over a batch of this shape found.
+    """
+    if known is not None:
+        try:
+            return _run(plan, batch, goals, points, known)
+        except PlacingChanged:  # the model takes another course with each input
+            pass
+    rows = batch.size * len(plan.path.needs(points))
+    placing = Placing(plan.layers[0][1], plan.geometry.image, rows)
+    return _run(plan, batch, goals, points, placing)
 
 
 def _run(
@@ -105,13 +113,15 @@ def _run(
         with watch.hooked(plan.model), balanced(plan.preset, listener=watch):
             output = stretched.call(plan.model)
         placing.end()
-        found = Found([], [], goals(output) if callable(goals) else goals, output)
+        found = Found([], [], goals(output) if callable(goals) else goals, output, placing)
         for number, goal in enumerate(found.goals):
             y = goal.select(rows).scalars(output)
             watch.observers = [m.reading(plan.profile)(watch.scene) for m in plan.methods]
-            if watch.hears:
-                _backward(plan, watch, y, keep=number + 1 < len(found.goals))
-            found.sums.append([_summed(plan, watch, o, points) for o in watch.observers])
+            # Under the caller's autocast the products of a backward would be rounded to its type.
+            with torch.autocast(watch.scene.like.device.type, enabled=False):
+                if watch.hears:
+                    _backward(plan, watch, y, keep=number + 1 < len(found.goals))
+                found.sums.append([_summed(plan, watch, o, points) for o in watch.observers])
             found.y.append(y.detach().unflatten(0, (len(needed), -1)))
     return found
 

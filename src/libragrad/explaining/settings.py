@@ -25,6 +25,8 @@ class Settings:
     output: Output | Contrastive = Output.LOGIT
     profile: Profile = Profile.LIBRARY
     level: str | int = "tokens"
+    seed: int = 0
+    """Of methods that draw numbers."""
 
     @property
     def name(self) -> str:
@@ -42,6 +44,7 @@ class Settings:
             "output": output.value if isinstance(output, Output) else repr(output),
             "profile": self.profile.value,
             "level": self.level,
+            "seed": self.seed,
         }
 
 

@@ -37,11 +37,13 @@ def hooked(
     """Hear this thread's calls of the modules; what the hooks return takes the place of it."""
     thread = threading.get_ident()
 
-    def enter(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return entering(module, args, kwargs) if entering and _mine(thread) else None
+    # PyTorch registers a hook before it notes that the hook takes keywords: another thread may call
+    # it in between, without them.
+    def enter(module: nn.Module, *given: Any) -> Any:
+        return entering(module, *given) if entering and _mine(thread) else None
 
-    def leave(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-        return leaving(module, args, kwargs, out) if leaving and _mine(thread) else None
+    def leave(module: nn.Module, *given: Any) -> Any:
+        return leaving(module, *given) if leaving and _mine(thread) else None
 
     with ExitStack() as stack:
         for module in modules:

@@ -24,10 +24,12 @@ class Entrance:
     _seen: int = 0
 
     def __call__(
-        self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         """Find the tensor among the arguments; other threads and other calls pass."""
-        if threading.get_ident() != self.thread:
+        # PyTorch registers a hook before it notes that the hook takes keywords: another thread may
+        # call it in between, without them.
+        if threading.get_ident() != self.thread or kwargs is None:
             return None
         self._seen += 1
         if self._seen - 1 != self.call:

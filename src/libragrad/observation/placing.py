@@ -25,27 +25,17 @@ class PlacingChanged(Exception):
 class Placing:
     """How each bias of one forward is placed, in the order in which they enter.
 
-    Found in the first pass over a batch of some shape, then looked up.
+    Found in the first pass over a batch of some shape, then looked up: what is complete does not
+    change any more, so that threads may share it.
     """
 
     level: Layout
     image: tuple[int, int] | None
-    rows: int = 0
+    rows: int
     complete: bool = False
     lasts: bool = True
     """False where the model itself chooses the places, so that each input has its own."""
     _recipes: list[tuple[tuple[int, ...], Reduce]] = field(default_factory=list)
-
-    def begin(self, rows: int) -> None:
-        """Begin a pass over a batch with so many rows."""
-        self.rows = rows
-        if not self.complete:
-            self.forget()
-
-    def forget(self) -> None:
-        """Find out again."""
-        self._recipes.clear()
-        self.complete, self.lasts = False, True
 
     def end(self) -> None:
         """End a pass: what was found holds for the next, if it lasts."""
@@ -119,6 +109,6 @@ class Placing:
 
 def _over_channels(b: Tensor, g: Tensor) -> Tensor:
     """Return Σ_c b_c g_c."""
-    if b.dim() == 1 and b.shape[0] == g.shape[-1]:
+    if b.dim() == 1 and b.shape[0] == g.shape[-1] and b.dtype == g.dtype:
         return g @ b
     return (g * b).sum(-1)

@@ -139,7 +139,6 @@ class Watch:
     @contextmanager
     def hooked(self, model: nn.Module) -> Iterator[None]:
         """Put a hook where each layer begins, for one forward on this thread."""
-        self.placing.begin(self.scene.rows)
         modules, handles = dict(model.named_modules()), []
         try:
             for layer, (point, _) in enumerate(self.layers):
