@@ -195,6 +195,22 @@ CASES: dict[str, Case] = {
         PresetError,
         "preset='Libra' is no preset: give one such as libragrad.LIBRA, or libragrad.PRESETS[name]",
     ),
+    "a model in training mode": (
+        lambda: explain(vit().train(), pictures(), 0),
+        InputError,
+        "the model is in training mode, in which dropout draws anew at each call and batch norm "
+        "learns from it: call model.eval()",
+    ),
+    "the name of a path": (
+        lambda: explain(vit(), pictures(), 0, path="integrated"),  # type: ignore[call-overload]
+        InputError,
+        "path='integrated' is no path: give libragrad.Point(), Integrated(steps=50) or Smooth(",
+    ),
+    "a path that was not made": (
+        lambda: explain(vit(), pictures(), 0, path=Integrated),  # type: ignore[call-overload]
+        InputError,
+        "is no path: give libragrad.Point(), Integrated(steps=50) or Smooth(samples=25)",
+    ),
     "no rows at a time": (
         lambda: explain(vit(), pictures(), 0, batch_size=0),
         InputError,

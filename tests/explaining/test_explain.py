@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -243,6 +245,68 @@ def test_the_model_is_as_it_was(checkpoint: bool) -> None:
     assert state(model) == before
     assert torch.equal(model(x).detach(), z)
     assert torch.equal(x, copy)
+
+
+def test_a_forward_of_the_modules_own_is_given_back() -> None:
+    """Libraries that place a model on devices put a forward on the module itself."""
+    model, x = vit(), pictures()
+    block = model.blocks[1]
+    native = block.forward
+    calls = 0
+
+    def own(*args: Any, **kwargs: Any) -> Tensor:
+        nonlocal calls
+        calls += 1
+        y: Tensor = native(*args, **kwargs)
+        return y
+
+    block.forward = own
+    explainer = Explainer(model)
+    explainer.geometry(x)
+    calls = 0
+    explainer.explain(x, 1, checkpoint=True)
+    assert (block.forward, calls) == (own, 2)
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_threads_may_share_an_explainer(checkpoint: bool) -> None:
+    """Each first pass finds out where the biases belong: none may hear of another's."""
+    model, x = vit(), pictures()
+    methods = ["fullgrad+", "fullgrad", "genatt"]
+    wanted = [explain(model, x * k, 1, methods=methods) for k in range(1, 5)]
+
+    def work(
+        explainer: Explainer, together: Barrier, k: int, found: dict[int, Sequence[Explanation]]
+    ) -> None:
+        together.wait()
+        found[k] = explainer.explain(x * k, 1, methods=methods, checkpoint=checkpoint)
+
+    for _ in range(4):
+        explainer, together = Explainer(model), Barrier(4)
+        explainer.geometry(x)
+        found: dict[int, Sequence[Explanation]] = {}
+        with ThreadPoolExecutor(4) as pool:
+            for job in [pool.submit(work, explainer, together, k, found) for k in range(1, 5)]:
+                job.result()
+        for k in range(1, 5):
+            assert all(same(a, b) for a, b in zip(found[k], wanted[k - 1], strict=True))
+    assert not any("forward" in module.__dict__ for module in model.modules())
+
+
+def test_inference_mode_of_the_caller() -> None:
+    model, x = vit(), pictures()
+    wanted = explain(model, x, 1)
+    with torch.inference_mode():
+        assert same(explain(model, x.clone(), 1), wanted)
+
+
+def test_autocast_rounds_the_model_and_not_the_account() -> None:
+    model, x = vit().float(), pictures().float()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = explain(model, x, 1, methods=EVERY)
+    for e, wanted in zip(found, explain(model, x, 1, methods=EVERY), strict=True):
+        assert e.map.dtype is e.unattributed.dtype is torch.float32
+        assert agrees(e.tokens, wanted.tokens, 0.02), e.name
 
 
 @pytest.mark.parametrize("when", ["forward", "target"])

@@ -85,6 +85,7 @@ def test_several_explanations_by_number_method_and_label() -> None:
     assert [e.labels[0] for e in found] == ["zebra"] * 2 + ["African elephant"] * 2
     assert found[0] is found["fullgrad+", "zebra"]
     assert found[-1] is found["Libra GenAtt", "African elephant"]
+    assert found[-1] is found["GenAtt", "African elephant"]
     assert found[1:3] == found.items[1:3]
     assert str(found).count("\n") == 7
     with pytest.raises(InputError) as caught:
@@ -136,6 +137,7 @@ def test_the_manifest_says_what_made_it(tmp_path: Path) -> None:
         output="probability",
         level="pixels",
         profile="paper",
+        seed=7,
     ).save(tmp_path / "x.npz")
     with np.load(path, allow_pickle=False) as file:
         manifest = json.loads(str(file["manifest"]))
@@ -145,6 +147,7 @@ def test_the_manifest_says_what_made_it(tmp_path: Path) -> None:
     assert {"python", "numpy", "timm"} <= set(manifest["versions"])
     settings = manifest["settings"]
     assert settings["method"] == "input_x_grad"
+    assert settings["seed"] == 7
     assert settings["preset"]["name"] == "Libra"
     assert settings["preset"]["attention"] == "constant"
     assert settings["path"].startswith("Integrated(steps=3")

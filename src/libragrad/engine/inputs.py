@@ -43,6 +43,7 @@ def prepare(inputs: Tensor | Sequence[Any] | Mapping[str, Any]) -> Inputs:
     def leaf(x: Any) -> Any:
         if not isinstance(x, Tensor):
             return x
+        x = _tracked(x)
         if x.dtype.is_floating_point:
             if bool((x.isnan() | (x == torch.inf)).any()):  # −∞ is what a mask is made of
                 raise InputError(
@@ -69,6 +70,11 @@ def prepare(inputs: Tensor | Sequence[Any] | Mapping[str, Any]) -> Inputs:
     if any(x.numel() == 0 for x in tensors_in([args, kwargs])):
         raise InputError("the batch is empty: there is nothing to explain")
     return Inputs(args, kwargs, leaves, tokens)
+
+
+def _tracked(x: Tensor) -> Tensor:
+    """Copy a tensor that was made in inference mode: autograd would refuse it."""
+    return x.clone() if x.is_inference() else x
 
 
 def original(model: nn.Module) -> nn.Module:

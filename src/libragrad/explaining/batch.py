@@ -28,7 +28,8 @@ class Batch:
     @classmethod
     def of(cls, inputs: Given) -> Batch:
         """Check the inputs and copy them, so that nothing of the caller's can change."""
-        given = prepare(inputs)
+        with torch.inference_mode(False):
+            given = prepare(inputs)
         for leaf in given.leaves:
             leaf.requires_grad_(False)
         tensors = [x for x in tensors_in([given.args, given.kwargs]) if x.dim()]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
+import torch
 from torch import Tensor, nn
 
 from libragrad.engine.inputs import original
@@ -118,26 +119,28 @@ class Explainer:
         specs = [target] if targets is None else list(targets)
         if not asked or not specs:
             raise InputError("nothing was asked for: methods=[] and targets=[] explain nothing")
-        _check(preset, batch_size)
+        path = path or Point()
+        _check(self.model, preset, path, batch_size)
         batch = Batch.of(inputs)
-        about = self._for(specs)
-        with refusals(about.model, batch):
-            request = Request(
-                about.model,
-                about.geometry(inputs),
-                asked,
-                preset,
-                specs,
-                output if isinstance(output, Contrastive) else Output(output),
-                _as(Profile(profile), path or Point()),
-                Profile(profile),
-                level,
-                self.labels,
-                batch_size,
-                checkpoint,
-                seed,
-            )
-            found = _joined(list(request.parts(batch, about.placings)))
+        with torch.inference_mode(False):  # a caller's would forbid the backward
+            about = self._for(specs)
+            with refusals(about.model, batch):
+                request = Request(
+                    about.model,
+                    about.geometry(inputs),
+                    asked,
+                    preset,
+                    specs,
+                    output if isinstance(output, Contrastive) else Output(output),
+                    _as(Profile(profile), path),
+                    Profile(profile),
+                    level,
+                    self.labels,
+                    batch_size,
+                    checkpoint,
+                    seed,
+                )
+                found = _joined(list(request.parts(batch, about.placings)))
         if pictures is not None:
             found = [replace(e, pictures=_of_each(pictures, batch)) for e in found]
         return found[0] if methods is None and targets is None else Explanations(tuple(found))
@@ -161,12 +164,22 @@ def _as(profile: Profile, path: Path) -> Path:
     return path
 
 
-def _check(preset: object, batch_size: int | None) -> None:
+def _check(model: nn.Module, preset: object, path: object, batch_size: int | None) -> None:
+    if all(module.training for module in model.modules()):  # some may be so on purpose
+        raise InputError(
+            "the model is in training mode, in which dropout draws anew at each call and batch "
+            "norm learns from it: call model.eval()"
+        )
     if not isinstance(preset, Preset):
         known = ", ".join(repr(name) for name in PRESETS)
         raise PresetError(
             f"preset={preset!r} is no preset: give one such as libragrad.LIBRA, or "
             f"libragrad.PRESETS[name] with a name of {known}"
+        )
+    if isinstance(path, type) or not isinstance(path, Path):
+        raise InputError(
+            f"path={path!r} is no path: give libragrad.Point(), Integrated(steps=50) or "
+            "Smooth(samples=25)"
         )
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size={batch_size}: at least one row must be run at a time")

@@ -118,14 +118,18 @@ class Explanations(Drawn, Sequence[Explanation]):
     @overload
     def __getitem__(self, key: tuple[str, str]) -> Explanation: ...
     def __getitem__(self, key: Any) -> Any:
-        """Return by number, by method ("fullgrad+" or "Libra FullGrad+"), or (method, label)."""
+        """Return by number, by method or by (method, label).
+
+        A method goes by its key, its title or its whole name: "fullgrad+", "FullGrad+", "Libra
+        FullGrad+".
+        """
         if isinstance(key, (int, slice)):
             return self.items[key]
         method, label = (key, None) if isinstance(key, str) else key
         found = [
             item
             for item in self.items
-            if method in (item.settings.method.key, item.name)
+            if method in (item.settings.method.key, item.settings.method.title, item.name)
             and (label is None or item.labels[0] == label)
         ]
         if len(found) == 1:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
 
+@runtime_checkable
 class Path(Protocol):
     """Attribution along a path: the weighted sum, over its points, of a method's maps there.
 
