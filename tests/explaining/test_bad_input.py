@@ -164,6 +164,22 @@ CASES: dict[str, Case] = {
         MethodError,
         "there is no method 'qqq'. Methods are fullgrad+, ",
     ),
+    "no name of a method": (
+        lambda: explain(vit(), pictures(), 0, method=3),  # type: ignore[call-overload]
+        MethodError,
+        "a method is a name or a Method, such as 'fullgrad+'; got 3",
+    ),
+    "one name as methods": (
+        lambda: explain(vit(), pictures(), 0, methods="fullgrad"),
+        InputError,
+        "methods='fullgrad' is one name: give method=, or a list of them",
+    ),
+    "attention at pixels": (
+        lambda: explain(vit(), pictures(), 0, method="rollout", level="pixels"),
+        MethodError,
+        "Attention Rollout does not apply to level='pixels': attention knows tokens only. Take "
+        "level='tokens', or a gradient method, such as fullgrad+.",
+    ),
     "no methods": (
         lambda: explain(vit(), pictures(), 0, methods=[]),
         InputError,

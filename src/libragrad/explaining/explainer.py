@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from libragrad.engine.inputs import original
-from libragrad.errors import InputError, PresetError
+from libragrad.errors import InputError, MethodError, PresetError
 from libragrad.explaining.batch import Batch, Given
 from libragrad.explaining.explanation import Explanation, Explanations, joined
 from libragrad.explaining.options import Options
@@ -20,6 +20,7 @@ from libragrad.geometry.discover import discover
 from libragrad.geometry.geometry import Geometry
 from libragrad.methods.method import Method, Profile
 from libragrad.methods.table import method_of
+from libragrad.observation.events import Event
 from libragrad.observation.placing import Placing
 from libragrad.paths import Integrated, Path, Point
 from libragrad.presets import LIBRA, PRESETS, Preset
@@ -115,12 +116,16 @@ class Explainer:
         seed: int = 0,
     ) -> Explanation | Explanations:
         """Explain a batch; `libragrad.explain` says what each argument is."""
+        if isinstance(methods, str):
+            raise InputError(f"methods={methods!r} is one name: give method=, or a list of them")
         asked = [method_of(m) for m in ([method] if methods is None else methods)]
         specs = [target] if targets is None else list(targets)
         if not asked or not specs:
             raise InputError("nothing was asked for: methods=[] and targets=[] explain nothing")
         path = path or Point()
         _check(self.model, preset, path, batch_size)
+        if level == "pixels":
+            _check_pixels(asked, Profile(profile))
         batch = Batch.of(inputs)
         with torch.inference_mode(False):  # a caller's would forbid the backward
             about = self._for(specs)
@@ -183,6 +188,15 @@ def _check(model: nn.Module, preset: object, path: object, batch_size: int | Non
         )
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size={batch_size}: at least one row must be run at a time")
+
+
+def _check_pixels(methods: Sequence[Method], profile: Profile) -> None:
+    for method in methods:
+        if Event.ATTENTION in method.reading(profile).hears:
+            raise MethodError(
+                f"{method.title} does not apply to level='pixels': attention knows tokens only. "
+                "Take level='tokens', or a gradient method, such as fullgrad+."
+            )
 
 
 def _of_each(pictures: Tensor, batch: Batch) -> Tensor:

@@ -58,6 +58,10 @@ def method_of(name: str | Method) -> Method:
     """
     if isinstance(name, Method):
         return name
+    if not isinstance(name, str):
+        raise MethodError(
+            f"a method is a name or a Method, such as {FULLGRAD_PLUS.key!r}; got {name!r}"
+        )
     known = {_plain(key): method for key, method in METHODS.items()}
     known |= {_plain(method.title): method for method in METHODS.values()}
     found = known.get(_plain(name))
