@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 import timm
@@ -260,3 +263,21 @@ def test_it_prints_as_a_table():
         "block 0…2  blocks.0 … blocks.2  1 + 4 × 4 (channels on axis 2)",
         "head       reads cls            CLS: 0",
     ]
+
+
+def test_threads_leave_the_compiler_as_it_was() -> None:
+    """PyTorch keeps one choice for the process: overlapping runs must not keep it for good."""
+    compiler = importlib.import_module("torch._dynamo.eval_frame")
+    before = compiler._stance
+    together = Barrier(4)
+    model, x = vit(), torch.randn(1, 3, 64, 64)
+
+    def work() -> None:
+        for _ in range(4):
+            together.wait()
+            discover(model, x)
+
+    with ThreadPoolExecutor(4) as pool:
+        for job in [pool.submit(work) for _ in range(4)]:
+            job.result()
+    assert compiler._stance == before

@@ -7,40 +7,12 @@ import threading
 from contextlib import ExitStack
 from types import TracebackType
 
-import torch
 from torch.overrides import _get_current_function_mode_stack
 
 from libragrad.engine.listener import Listener
 from libragrad.engine.mode import BalancedMode
+from libragrad.engine.original_code import ORIGINAL_CODE
 from libragrad.presets import LIBRA, Preset
-
-
-class _OriginalCode:
-    """A compiled region would hide its operations: run the code that it was made of instead.
-
-    PyTorch keeps this choice for the process and not for a thread, so the first to enter makes it
-    and the last to leave, whoever that is, takes it back.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._choice = ExitStack()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._choice.enter_context(torch.compiler.set_stance("force_eager"))
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._choice.close()
-
-
-_ORIGINAL_CODE = _OriginalCode()
 
 
 class balanced:  # noqa: N801 - a context manager reads like a verb
@@ -77,7 +49,7 @@ class balanced:  # noqa: N801 - a context manager reads like a verb
                     outer.paused += 1
                     stack.callback(_resume, outer)
             if "torch._dynamo" in sys.modules:
-                stack.enter_context(_ORIGINAL_CODE)
+                stack.enter_context(ORIGINAL_CODE)
             stack.enter_context(mode)
             entries.append(stack.pop_all())
         return mode

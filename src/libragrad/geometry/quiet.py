@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from libragrad.engine.original_code import ORIGINAL_CODE
+
 Entering = Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Any]
 Leaving = Callable[[nn.Module, tuple[Any, ...], dict[str, Any], Any], Any]
 
@@ -23,7 +25,7 @@ def quiet(model: nn.Module) -> Iterator[None]:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.no_grad())
         if "torch._dynamo" in sys.modules:
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            stack.enter_context(ORIGINAL_CODE)
         for module in training:  # dropout would drop tokens, batch norm would learn from the run
             module.training = False
             stack.callback(setattr, module, "training", True)
