@@ -161,6 +161,7 @@ def test_what_is_named_is_taken():
         ({"start": "blocks.7"}, r"no module 'blocks.7', named in start=; near it: blocks\."),
         ({"grid": (4, 5)}, r"what enters blocks.0 has 17 tokens, which are not 4 × 5"),
         ({"grid": (4, 4), "prefix": 2}, r"are not 4 × 4 and prefix=2 more"),
+        ({"cls": 17}, r"^cls=17 is none of the 17 tokens of the last block$"),
         ({"prefix": 3}, r"could not be found over an image of 64 × 64 pixels.*grid="),
     ],
 )

@@ -252,6 +252,11 @@ class _Discovery:
     def _cls(self, token: int | None, start: Layout, blocks: tuple[Block, ...]) -> int | None:
         """Return the token that the head reads, or else the one that was put there alone."""
         if self.named.cls is not None:
+            count = (blocks[-1].layout if blocks else start).count
+            if not -count <= self.named.cls < count:
+                raise GeometryError(
+                    f"cls={self.named.cls} is none of the {count} tokens of the last block"
+                )
             return self.named.cls
         if token is not None:
             return token
