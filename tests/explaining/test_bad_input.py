@@ -174,6 +174,11 @@ CASES: dict[str, Case] = {
         InputError,
         "methods='fullgrad' is one name: give method=, or a list of them",
     ),
+    "one label as targets": (
+        lambda: explain(vit(), pictures(), targets="zebra"),
+        InputError,
+        "targets='zebra' is one label: give target=, or a list of them",
+    ),
     "attention at pixels": (
         lambda: explain(vit(), pictures(), 0, method="rollout", level="pixels"),
         MethodError,

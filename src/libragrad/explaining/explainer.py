@@ -118,6 +118,8 @@ class Explainer:
         """Explain a batch; `libragrad.explain` says what each argument is."""
         if isinstance(methods, str):
             raise InputError(f"methods={methods!r} is one name: give method=, or a list of them")
+        if isinstance(targets, str):
+            raise InputError(f"targets={targets!r} is one label: give target=, or a list of them")
         asked = [method_of(m) for m in ([method] if methods is None else methods)]
         specs = [target] if targets is None else list(targets)
         if not asked or not specs:
